@@ -117,6 +117,31 @@ def dgrad_text(act: str, keep: str, has_bias: bool) -> str:
     return f"let g = {text}; d = g; dbias = reduce_row_add(g)" if has_bias else f"d = {text}"
 
 
+def sum_text(has_bias: bool, has_scales: bool) -> str:
+    """The epilogue of experts whose rows are added to those of their tokens, each times a factor.
+
+    >>> sum_text(True, True)
+    'd = col(scales) * (acc + row(bias))'
+    >>> sum_text(False, True), sum_text(True, False)
+    ('d = col(scales) * acc', 'd = acc + row(bias)')
+    """
+    pre = "acc + row(bias)" if has_bias else "acc"
+    if not has_scales:
+        return f"d = {pre}"
+    return f"d = col(scales) * ({pre})" if has_bias else f"d = col(scales) * {pre}"
+
+
+def sum_grad_text(has_scales: bool, wants_scales: bool) -> str:
+    """The epilogue of their dgrad GEMM, whose A has the rows of the tokens' gradients, gathered. D is the gradient of the
+    experts' input, ``dscales`` that of the factors but for the bias: ⟨g, W x⟩ = ⟨g W, x⟩, and g W are the accumulators.
+
+    >>> sum_grad_text(True, True)
+    'd = col(scales) * acc; dscales = reduce_col_add(acc * load(x))'
+    """
+    text = sum_text(False, has_scales)
+    return f"{text}; dscales = reduce_col_add(acc * load(x))" if wants_scales else text
+
+
 HALVES, INTERLEAVED = 0, 1
 GATES = {"halves": HALVES, "interleaved": INTERLEAVED}
 

@@ -110,14 +110,31 @@ def gated_dgrad(rank: int, interleaved: bool) -> list[Sharding]:
 
 
 def grouped(outputs: int, has_activation: bool, has_bias: bool, whole_bytes: bool = True) -> list[Sharding]:
-    """y, and what is kept of the pre-activation, of rows x K, experts x N x K, offsets and a bias of experts x N. The
-    rows of an expert, and the experts, stay together."""
-    rules = [_everywhere(outputs, 4)]
+    """y, and what is kept of the pre-activation, of rows x K, experts x N x K, offsets, a bias of experts x N and an index
+    that gathers rows. The rows of an expert, and the experts, stay together."""
+    rules = [_everywhere(outputs, 5)]
     if whole_bytes:
-        rules.append(Sharding((1,) * outputs, (REPLICATED, 1, REPLICATED, 1)))
+        rules.append(Sharding((1,) * outputs, (REPLICATED, 1, REPLICATED, 1, REPLICATED)))
     if not has_activation:
-        rules.append(Sharding((PARTIAL,) * outputs, (1, 2, REPLICATED, PARTIAL if has_bias else REPLICATED)))
+        bias = PARTIAL if has_bias else REPLICATED
+        rules.append(Sharding((PARTIAL,) * outputs, (1, 2, REPLICATED, bias, REPLICATED)))
     return rules
+
+
+def grouped_sum(has_bias: bool) -> list[Sharding]:
+    """Sums for each token, of what :func:`grouped` takes, the index of the tokens and the factors of the rows."""
+    return [Sharding(rule.outputs, (*rule.inputs, REPLICATED, REPLICATED)) for rule in grouped(1, False, has_bias)]
+
+
+def grouped_sum_grad() -> list[Sharding]:
+    """dx and the gradient of the factors, of g, weight, offsets, x, both indices and the factors. Both are sums over N,
+    and the second one over K, too."""
+    rest = (REPLICATED,) * 3
+    return [
+        _everywhere(2, 7),
+        Sharding((1, PARTIAL), (REPLICATED, 2, REPLICATED, 1, *rest)),
+        Sharding((PARTIAL, PARTIAL), (1, 1, REPLICATED, REPLICATED, *rest)),
+    ]
 
 
 def grouped_input_grad() -> list[Sharding]:
@@ -145,3 +162,8 @@ def grouped_bias_grad() -> list[Sharding]:
         Sharding((1,), (1, REPLICATED)),
         Sharding((PARTIAL,), (PARTIAL, REPLICATED)),
     ]
+
+
+def grouped_bias_dot() -> list[Sharding]:
+    """Each row's sum of g times the bias of its group, of g, bias and offsets."""
+    return [_everywhere(1, 3), Sharding((PARTIAL,), (1, 1, REPLICATED))]

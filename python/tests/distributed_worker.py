@@ -227,6 +227,33 @@ def experts_of_shards(mesh):
 
 
 @check
+def experts_that_gather_and_scatter(mesh):
+    """Shards of the hidden columns: those of N in the first layer are those of K in the second."""
+    given = (randn(6, 16), randn(3, 8, 16), randn(3, 8), randn(3, 4, 8), randn(6, 2))
+    routing = gantry.torch.route(torch.tensor([[0, 2], [2, 1], [0, 1], [3, 2], [1, 0], [2, 0]], device=DEVICE), 3)
+
+    def mixture(x, up, bias, down, weights, routing):
+        hidden = gantry.torch.grouped_linear(x, up, routing, bias, "gelu", gather=True)
+        return gantry.torch.grouped_linear(hidden, down, routing, scatter=True, weights=weights)
+
+    leaves = [t.clone().requires_grad_(True) for t in given]
+    expected = mixture(*leaves, routing)
+    ways = (Replicate(), Shard(1), Shard(1), Shard(2), Replicate())
+    parts = [distribute_tensor(t, mesh, [way]).requires_grad_(True) for t, way in zip(given, ways)]
+    order, offsets, _, rows = routing
+    tensors = {"order": order, "offsets": offsets, "rows": rows}
+    placed = {name: distribute_tensor(t, mesh, [Replicate()]) for name, t in tensors.items()}
+    y = mixture(*parts, routing._replace(**placed))
+    assert y.placements == (Partial(),), y.placements
+    close(whole(y), expected)
+    g = randn(*expected.shape)
+    whole(y).backward(g)
+    expected.backward(g)
+    for part, leaf in zip(parts, leaves):
+        close(whole(part.grad), leaf.grad)
+
+
+@check
 def fsdp(mesh):
     make = {"dtype": F64, "device": DEVICE}
     for module in (

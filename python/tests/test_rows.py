@@ -7,8 +7,9 @@ import pytest
 from reference import BF16, E4M3, array, close, matmul
 
 import gantry
+from gantry import _rules
 
-WEIGHTED = "d = col(w) * acc"
+WEIGHTED = _rules.sum_text(False, True)
 OFFSETS = np.array([0, 33, 33, 50, 64], np.int32)  # the second group is empty, and rows 64 to 69 have none
 
 
@@ -34,15 +35,15 @@ def grouped(x, b, offsets):
 
 def test_groups_gather_rows_and_add_them_to_others(rng):
     a, b = array(rng, (40, 64), BF16), array(rng, (4, 48, 64), BF16)
-    w = array(rng, 70, np.float32)
+    scales = array(rng, 70, np.float32)
     gather, add = index(rng, 70, 40), index(rng, 70, 25)
     before = array(rng, (25, 48), np.float32)
     expected = before.astype(np.float64)
-    rows = w[:, None] * grouped(gathered(a, gather), b, OFFSETS)
+    rows = scales[:, None] * grouped(gathered(a, gather), b, OFFSETS)
     for i in range(OFFSETS[-1]):
         if 0 <= add[i] < 25:
             expected[add[i]] += rows[i]
-    given = {"groups": OFFSETS, "gather": gather, "scatter_add": add, "w": w, "epilogue": WEIGHTED}
+    given = {"groups": OFFSETS, "gather": gather, "scatter_add": add, "scales": scales, "epilogue": WEIGHTED}
     out = before.copy()
     assert gantry.gemm(a, b, out=out, **given) is out
     close(out, expected)  # sums of small integers are exact in any order
@@ -66,10 +67,35 @@ def test_groups_gather_rows_and_add_them_to_others(rng):
     close(gantry.gemm(a, b, out=wide[:, ::2], **given), expected)
 
 
+def test_the_gradient_of_what_groups_add_is_gathered(rng):
+    """Of sums over rows, times factors: dx of each row, and the gradient of the factors, as differences give them."""
+    x, b = array(rng, (70, 64), BF16), array(rng, (4, 48, 64), BF16)
+    scales, g, add = array(rng, 70, np.float32), array(rng, (25, 48), BF16), index(rng, 70, 25)
+    given = {"groups": OFFSETS, "gather": add, "scales": scales, "x": x, "epilogue": _rules.sum_grad_text(True, True)}
+    out, dscales = np.zeros((70, 64), np.float32), np.zeros(70, np.float32)
+    gantry.gemm(g, b, trans_b=False, out=out, dscales=dscales, **given)
+    there = (add >= 0) & (add < 25) & (np.arange(70) < OFFSETS[-1])
+
+    def loss(x, scales):
+        rows = scales[:, None] * grouped(x.astype(np.float64), b, OFFSETS)
+        return (rows * gathered(g, add)).sum()
+
+    def slope(row, column):
+        """The loss is linear in each argument: differences of 1 are exact."""
+        step = np.zeros((70, 64 + 1))
+        step[row, column] = 1
+        more = loss(x + step[:, :64], scales + step[:, 64])
+        return more - loss(x.astype(np.float64), scales.astype(np.float64))
+
+    for row in rng.permutation(70)[:12]:
+        assert dscales[row] == slope(row, 64) and out[row, row % 64] == slope(row, row % 64)
+    assert (out[~there] == 0).all() and (dscales[~there] == 0).all() and there.any()
+
+
 def test_wrong_groups_are_refused_by_their_numbers_where_a_run_checks(rng):
     a, b = array(rng, (40, 64), BF16), array(rng, (4, 48, 64), BF16)
     out, wrong = np.zeros((25, 48), np.float32), np.array([0, 33, 40, 50, 99], np.int32)  # 70 rows
-    given = {"gather": index(rng, 70, 40), "scatter_add": index(rng, 70, 25), "w": np.ones(70, np.float32)}
+    given = {"gather": index(rng, 70, 40), "scatter_add": index(rng, 70, 25), "scales": np.ones(70, np.float32)}
     with pytest.raises(gantry.InvalidArgument) as refused:
         gantry.gemm(a, b, out=out, groups=wrong, epilogue=WEIGHTED, check=True, **given)
     assert {reason.actual for reason in refused.value.reasons} == {3} and (out == 0).all()

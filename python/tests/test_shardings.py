@@ -63,7 +63,11 @@ def test_shards_of_a_layer_put_together_are_the_whole(rng, draw, rank, has_activ
     act = relu if has_activation else lambda z: z
     bias = rng.standard_normal(8) if has_bias else np.zeros(8)
     check(
-        _shardings.linear(rank, has_activation, has_bias), lambda x, w, b: (act(x @ w.T + b),), draw(6), draw(8, 6), bias
+        _shardings.linear(rank, has_activation, has_bias),
+        lambda x, w, b: (act(x @ w.T + b),),
+        draw(6),
+        draw(8, 6),
+        bias,
     )
 
 
@@ -124,16 +128,46 @@ def test_shards_of_experts_put_together_are_the_whole(rng, has_activation, has_b
     x, w, g = rng.standard_normal((6, 4)), rng.standard_normal((3, 8, 4)), rng.standard_normal((6, 8))
     bias = rng.standard_normal((3, 8)) if has_bias else np.zeros((3, 8))
 
-    def layer(x, w, offsets, b):
+    def layer(x, w, offsets, b, gather):
         return (act(np.concatenate([x[r] @ w[e].T + b[e] for e, r in enumerate(rows)])),)
 
     def input_grad(g, w, offsets):
         return (np.concatenate([g[r] @ w[e] for e, r in enumerate(rows)]),)
 
-    check(_shardings.grouped(1, has_activation, has_bias), layer, x, w, offsets, bias)
+    none = np.zeros(0)
+    check(_shardings.grouped(1, has_activation, has_bias), layer, x, w, offsets, bias, none)
     check(_shardings.grouped_input_grad(), input_grad, g, w, offsets)
     check(_shardings.grouped_weight_grad(), lambda g, x, o: (np.stack([g[r].T @ x[r] for r in rows]),), g, x, offsets)
     check(_shardings.grouped_bias_grad(), lambda g, o: (np.stack([g[r].sum(0) for r in rows]),), g, offsets)
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_shards_of_experts_that_gather_and_scatter_put_together_are_the_whole(rng, has_bias):
+    offsets = np.array([0, 3, 3, 6])
+    rows = [slice(*pair) for pair in zip(offsets, offsets[1:])]
+    gather, scatter, scales = np.array([0, 1, 2, 2, 1, 3]), np.array([0, 1, 0, 1, 2, 2]), rng.standard_normal(6)
+    x, w, g = rng.standard_normal((4, 4)), rng.standard_normal((3, 8, 4)), rng.standard_normal((3, 8))
+    bias = rng.standard_normal((3, 8)) if has_bias else np.zeros((3, 8))
+
+    def summed(y, index, count):
+        out = np.zeros((count, y.shape[1]))
+        np.add.at(out, index, y)
+        return out
+
+    def layer(x, w, offsets, b, gather, scatter, scales):
+        y = np.concatenate([x[gather][r] @ w[e].T + b[e] for e, r in enumerate(rows)])
+        return (summed(scales[:, None] * y, scatter, 3),)
+
+    def grad(g, w, offsets, x, gather, scatter, scales):
+        d = np.concatenate([g[scatter][r] @ w[e] for e, r in enumerate(rows)])
+        return summed(scales[:, None] * d, gather, 4), (d * x).sum(1)
+
+    def dot(g, b, offsets):
+        return (np.concatenate([g[r] @ b[e] for e, r in enumerate(rows)]),)
+
+    check(_shardings.grouped_sum(has_bias), layer, x, w, offsets, bias, gather, scatter, scales)
+    check(_shardings.grouped_sum_grad(), grad, g, w, offsets, x[gather], gather, scatter, scales)
+    check(_shardings.grouped_bias_dot(), dot, g[scatter], bias, offsets)
 
 
 def test_columns_of_halves_and_of_masks_with_broken_bytes_stay_together():

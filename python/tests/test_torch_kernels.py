@@ -8,7 +8,8 @@ from layers import BF16, close, tensor  # noqa: E402
 
 from gantry import _rules  # noqa: E402
 from gantry._quantize import BLOCKS, ROWS  # noqa: E402
-from gantry.torch import _grouped, _native, _ops, _reference, _scaled, quantize  # noqa: E402
+from gantry.torch import _grouped_ops as _grouped  # noqa: E402
+from gantry.torch import _native, _ops, _reference, _scaled, quantize  # noqa: E402
 
 RELU, GELU, SILU = (_rules.activation_code(name) for name in ("relu", "gelu", "silu"))
 
@@ -26,7 +27,11 @@ def cases():
     x, w, b, g, w2 = (tensor(*shape, scale=0.25) for shape in (X, W, B, G, W2))
     rows, experts, bias, grad = (tensor(*shape, scale=0.25) for shape in ((36, 64), E, EB, (36, 48)))
     kept, both = tensor(*X), tensor(96, 64, scale=0.25)
-    offsets = ints(*OFFSETS)
+    offsets, tokens = ints(*OFFSETS), tensor(20, 64, scale=0.25)
+    index, scales = torch.randint(0, 20, (36,), dtype=torch.int32), torch.rand(36)
+    sums = (_grouped._grouped_sum, _grouped._sum_reference)
+    sum_grads = (_grouped._grouped_sum_grad, _grouped._sum_grad_reference)
+    summed = tensor(20, 48, scale=0.25)  # the gradient of each token's sum
     return {
         "linear": (_ops._linear, _reference.linear, (x, w, b, GELU)),
         "linear_kept mask": (_ops._linear_kept, _reference.linear_kept, (x, w, b, RELU)),
@@ -43,11 +48,31 @@ def cases():
             f"gated_dgrad {gate}": (_ops._gated_dgrad, _reference.gated_dgrad, (g, w2, kept, x, SILU, code))
             for gate, code in _rules.GATES.items()
         },
-        "grouped": (_grouped._grouped, _grouped._reference, (rows, experts, offsets, bias, GELU, True)),
+        "grouped": (_grouped._grouped, _grouped._reference, (rows, experts, offsets, bias, None, GELU, True)),
         **{
-            f"grouped_kept {name}": (_grouped._grouped_kept, _grouped._kept_reference, (rows, experts, offsets, b, act, True))
+            f"grouped_kept {name}": (
+                _grouped._grouped_kept,
+                _grouped._kept_reference,
+                (rows, experts, offsets, b, None, act, True),
+            )
             for name, b, act in (("mask", bias, RELU), ("pre-activation", None, SILU))
         },
+        **{
+            f"{op} of gathered rows": (*pair, (tokens, experts, offsets, bias, index, act, True))
+            for op, pair, act in (
+                ("grouped", (_grouped._grouped, _grouped._reference), GELU),
+                ("grouped_kept", (_grouped._grouped_kept, _grouped._kept_reference), RELU),
+            )
+        },
+        "grouped_sum": (*sums, (rows, experts, offsets, None, None, index, None, 20)),
+        "grouped_sum of gathered rows": (*sums, (tokens, experts, offsets, bias, index, index, scales, 20)),
+        "grouped_sum of no rows": (*sums, (rows[:0], experts, offsets, None, None, index[:0], None, 0)),
+        "grouped_sum_grad": (*sum_grads, (summed, experts, offsets, rows, None, index, scales, 36, True)),
+        "grouped_sum_grad of tokens": (*sum_grads, (summed, experts, offsets, rows, index, index, scales, 20, True)),
+        "grouped_sum_grad without factors": (
+            *sum_grads,
+            (summed, experts, offsets, None, None, index, None, 36, True),
+        ),
         "grouped_input_grad": (
             _grouped._grouped_input_grad,
             _grouped._input_grad_reference,

@@ -13,9 +13,10 @@ torch.Size([8, 16])
 import torch
 
 from ._functional import gated_linear, linear, mlp
-from ._grouped import GroupedLinear, Routing, grouped_linear, route
+from ._grouped import GroupedLinear, grouped_linear
 from ._modules import MLP, GatedLinear, Linear
 from ._replace import Swap, replace
+from ._routing import Routing, route
 from ._scaled import Float8Linear, dequantize, float8_linear, quantize
 
 __all__ = [

@@ -1,193 +1,94 @@
-"""Layers of a mixture of experts: rows that are sorted by expert, and one GEMM for the rows of all.
+"""Layers of a mixture of experts. The rows of all experts lie in one matrix, sorted by expert, and one GEMM multiplies them.
 
-``offsets`` ascends, has one number more than there are experts, and lies where the rows do: expert e has the rows from
-offsets[e] to offsets[e + 1]. Nobody reads it before the kernel runs. A group that reaches beyond the rows is empty.
+A layer that gathers takes tokens, and the GEMM reads their rows. A layer that scatters adds its rows to those of their
+tokens in the GEMM's epilogue. Nothing copies rows in the forward pass; the gradient of the weights, which sums over rows,
+has copies of those that were gathered.
 """
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-from typing import Any, Iterator, NamedTuple, Sequence
+from typing import Any, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
 from .. import _rules
 from .._errors import refusal
-from .._gemm import gemm
 from ._functional import autocast, through_activation, wants_gradient
+from ._grouped_ops import gathered, scaled
 from ._modules import warm_up
-from ._ops import ELEMENTS, define, multiplies, ops
-from ._reference import FUNCTIONS, mask_bytes, packed, sum_dtype
-
-
-def _groups(offsets: Tensor, rows: int) -> Iterator[tuple[int, slice]]:
-    for e, (start, end) in enumerate(pairwise(offsets.tolist())):
-        if 0 <= start <= end <= rows:
-            yield e, slice(start, end)
-
-
-# ---- By torch's own operators
-
-
-def _pre_reference(x, weight, offsets, bias):
-    z = x.new_zeros((x.shape[0], weight.shape[1]))
-    for e, rows in _groups(offsets, x.shape[0]):
-        z[rows] = F.linear(x[rows], weight[e], None if bias is None else bias[e].to(x.dtype))  # rounds once
-    return z
-
-
-def _activated(z: Tensor, name: str, offsets: Tensor) -> Tensor:
-    """Rows without a group stay zero, also where the activation of zero is not."""
-    out = torch.zeros_like(z)
-    for _, rows in _groups(offsets, z.shape[0]):
-        out[rows] = FUNCTIONS[name](z[rows])
-    return out
-
-
-def _reference(x, weight, offsets, bias, activation, padded):
-    return _activated(_pre_reference(x, weight, offsets, bias), _rules.activation_name(activation), offsets)
-
-
-def _kept_reference(x, weight, offsets, bias, activation, padded):
-    z, name = _pre_reference(x, weight, offsets, bias), _rules.activation_name(activation)
-    return _activated(z, name, offsets), packed(z > 0) if _rules.ACTIVATIONS[name].keeps_mask else z
-
-
-def _input_grad_reference(g, weight, offsets, padded):
-    return _pre_reference(g, weight.mT, offsets, None)
-
-
-def _weight_grad_reference(g, x, offsets):
-    out = g.new_zeros((offsets.shape[0] - 1, g.shape[1], x.shape[1]))
-    for e, rows in _groups(offsets, x.shape[0]):
-        out[e] = g[rows].mT @ x[rows]
-    return out
-
-
-def _bias_grad(g, offsets):
-    """Sums the rows of each group, with what is before the first and behind the last one put aside."""
-    rows = torch.arange(g.shape[0], device=g.device, dtype=offsets.dtype)
-    sums = g.new_zeros((offsets.shape[0] + 1, g.shape[1]), dtype=sum_dtype(g))
-    sums.index_add_(0, torch.bucketize(rows, offsets, right=True), g.to(sums.dtype))
-    return sums[1:-1].clone()
-
-
-# ---- One GEMM each
-
-
-def _room(x: Tensor, columns: int, padded: bool) -> dict[str, Tensor]:
-    """Where rows may be without a group, D is zero before the kernel writes those that have one."""
-    return {"out": x.new_zeros((x.shape[0], columns))} if padded else {}
-
-
-def _writes(x: Tensor, columns: int) -> bool:
-    """Whether TMA, which writes whole 16 bytes, stores such rows. Groups have no other way: then torch's operators serve."""
-    return columns * x.element_size() % 16 == 0
-
-
-def _named(bias: Tensor | None) -> dict[str, Tensor]:
-    return {} if bias is None else {"bias": bias}
-
-
-def _grouped(x, weight, offsets, bias, activation, padded):
-    if not multiplies(x, weight) or not _writes(x, weight.shape[1]):
-        return _reference(x, weight, offsets, bias, activation, padded)
-    text = _rules.forward_text(bias is not None, _rules.activation_name(activation))
-    return gemm(x, weight, groups=offsets, epilogue=text, **_named(bias), **_room(x, weight.shape[1], padded))
-
-
-def _grouped_kept(x, weight, offsets, bias, activation, padded):
-    if not multiplies(x, weight) or not _writes(x, weight.shape[1]):
-        return _kept_reference(x, weight, offsets, bias, activation, padded)
-    text = _rules.forward_text(bias is not None, _rules.activation_name(activation), keep=ELEMENTS[x.dtype])
-    room = _room(x, weight.shape[1], padded)
-    if padded:
-        room["kept"] = torch.zeros_like(_fake_kept(x, weight, offsets, bias, activation, padded)[1])
-    return tuple(gemm(x, weight, groups=offsets, epilogue=text, **_named(bias), **room))
-
-
-def _grouped_input_grad(g, weight, offsets, padded):
-    if not multiplies(g, weight) or not _writes(g, weight.shape[2]):
-        return _input_grad_reference(g, weight, offsets, padded)
-    return gemm(g, weight, trans_b=False, groups=offsets, **_room(g, weight.shape[2], padded))
-
-
-def _grouped_weight_grad(g, x, offsets):
-    if not multiplies(g, x) or not _writes(g, x.shape[1]):
-        return _weight_grad_reference(g, x, offsets)
-    return gemm(g.mT, x, trans_b=False, groups=offsets, groups_along="k")
-
-
-def _fake_kept(x, weight, offsets, bias, activation, padded):
-    out = x.new_empty((x.shape[0], weight.shape[1]))
-    masks = _rules.ACTIVATIONS[_rules.activation_name(activation)].keeps_mask
-    kept = x.new_empty((x.shape[0], mask_bytes(weight.shape[1])), dtype=torch.uint8) if masks else torch.empty_like(out)
-    return out, kept
-
-
-_OPERANDS = "Tensor x, Tensor weight, Tensor offsets, Tensor? bias, int activation, bool padded"
-define(
-    f"grouped({_OPERANDS}) -> Tensor",
-    _grouped,
-    _reference,
-    lambda x, weight, offsets, bias, activation, padded: x.new_empty((x.shape[0], weight.shape[1])),
-)
-define(f"grouped_kept({_OPERANDS}) -> (Tensor, Tensor)", _grouped_kept, _kept_reference, _fake_kept)
-define(
-    "grouped_input_grad(Tensor g, Tensor weight, Tensor offsets, bool padded) -> Tensor",
-    _grouped_input_grad,
-    _input_grad_reference,
-    lambda g, weight, offsets, padded: g.new_empty((g.shape[0], weight.shape[2])),
-)
-define(
-    "grouped_weight_grad(Tensor g, Tensor x, Tensor offsets) -> Tensor",
-    _grouped_weight_grad,
-    _weight_grad_reference,
-    lambda g, x, offsets: g.new_empty((offsets.shape[0] - 1, g.shape[1], x.shape[1])),
-)
-define(
-    "grouped_bias_grad(Tensor g, Tensor offsets) -> Tensor",
-    _bias_grad,
-    _bias_grad,
-    lambda g, offsets: g.new_empty((offsets.shape[0] - 1, g.shape[1]), dtype=sum_dtype(g)),
-)
-
-
-# ---- The layer
+from ._ops import ops
+from ._routing import Routing, route
 
 
 class _Grouped(torch.autograd.Function):
     """dgrad has groups along M, of the same rows; wgrad groups along K."""
 
     @staticmethod
-    def forward(ctx, x, weight, offsets, bias, activation, padded):
+    def forward(ctx, x, weight, offsets, bias, gather, activation, padded):
         ctx.activation, ctx.padded, ctx.bias_dtype = activation, padded, None if bias is None else bias.dtype
         if activation:
-            out, kept = ops.grouped_kept(x, weight, offsets, bias, activation, padded)
-            ctx.save_for_backward(x, weight, offsets, kept)
+            out, kept = ops.grouped_kept(x, weight, offsets, bias, gather, activation, padded)
+            ctx.save_for_backward(x, weight, offsets, gather, kept)
         else:
-            out = ops.grouped(x, weight, offsets, bias, activation, padded)
-            ctx.save_for_backward(x, weight, offsets)
+            out = ops.grouped(x, weight, offsets, bias, gather, activation, padded)
+            ctx.save_for_backward(x, weight, offsets, gather)
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx, g):
-        x, weight, offsets, *kept = ctx.saved_tensors
+        x, weight, offsets, gather, *kept = ctx.saved_tensors
         dz = through_activation(g, kept[0], ctx.activation) if kept else g.contiguous()
         wants = ctx.needs_input_grad
+        dx = None
+        if wants[0] and gather is None:
+            dx = ops.grouped_input_grad(dz, weight, offsets, ctx.padded)
+        elif wants[0]:
+            dx = ops.grouped_sum(dz, weight.mT, offsets, None, None, gather, None, x.shape[0])
         return (
-            ops.grouped_input_grad(dz, weight, offsets, ctx.padded) if wants[0] else None,
-            ops.grouped_weight_grad(dz, x, offsets) if wants[1] else None,
+            dx,
+            ops.grouped_weight_grad(dz, gathered(x, gather), offsets) if wants[1] else None,
             None,
             ops.grouped_bias_grad(dz, offsets).to(ctx.bias_dtype) if wants[3] else None,
             None,
             None,
+            None,
         )
+
+
+class _GroupedSum(torch.autograd.Function):
+    """Rows times their factors, summed for each token. dgrad gathers the rows of the tokens' gradients, and gives those of
+    the factors, too; wgrad multiplies a copy of them."""
+
+    @staticmethod
+    def forward(ctx, x, weight, offsets, bias, gather, scatter, scales, tokens, padded):
+        ctx.padded = padded
+        ctx.save_for_backward(x, weight, offsets, bias, gather, scatter, scales)
+        return ops.grouped_sum(x, weight, offsets, bias, gather, scatter, scales, tokens)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        x, weight, offsets, bias, gather, scatter, scales = ctx.saved_tensors
+        wants_x, wants_weight, _, wants_bias, *_, wants_scales, _, _ = ctx.needs_input_grad
+        g = g.contiguous()
+        rows = gathered(x, gather) if wants_weight or wants_scales else None
+        dx = dweight = dbias = dscales = None
+        if wants_x or wants_scales:
+            factors = (rows if wants_scales else None, gather, scatter, scales)
+            dx, dscales = ops.grouped_sum_grad(g, weight, offsets, *factors, x.shape[0], ctx.padded)
+        if wants_weight or wants_bias or (wants_scales and bias is not None):
+            each = gathered(g, scatter)
+            if wants_scales and bias is not None:
+                dscales = dscales + ops.grouped_bias_dot(each, bias, offsets)
+            each = scaled(each, scales)
+            dweight = ops.grouped_weight_grad(each, rows, offsets) if wants_weight else None
+            dbias = ops.grouped_bias_grad(each, offsets).to(bias.dtype) if wants_bias else None
+        dscales = dscales.to(scales.dtype) if wants_scales else None
+        return dx if wants_x else None, dweight, None, dbias, None, None, dscales, None, None
 
 
 def _check(x: Tensor, weight: Tensor, offsets: Tensor, bias: Tensor | None) -> None:
@@ -211,41 +112,82 @@ def _check(x: Tensor, weight: Tensor, offsets: Tensor, bias: Tensor | None) -> N
         raise refusal("shape", "bias", f"bias has the shape {tuple(bias.shape)}, and {needed} is needed")
 
 
+def _check_routing(x: Tensor, offsets: Tensor | Routing, gather: bool, scatter: bool, weights: Tensor | None) -> None:
+    if (gather or scatter) and not isinstance(offsets, Routing):
+        raise refusal(
+            "routing", "offsets", "what gathers or scatters takes a Routing, which route() makes, and no offsets"
+        )
+    if weights is not None and not scatter:
+        raise refusal("routing", "weights", "weights were given, and nothing is scattered: say scatter=True")
+    if isinstance(offsets, Routing):
+        needed = offsets.tokens if gather else offsets.order.shape[0]
+        if x.dim() == 2 and x.shape[0] != needed:
+            kind = "tokens" if gather else "sorted rows"
+            raise refusal("shape", "x", f"x has {x.shape[0]} rows, and the routing {needed} {kind}", x.shape[0], needed)
+
+
 def grouped_linear(
     x: Tensor,
     weight: Tensor,
-    offsets: Tensor,
+    offsets: Tensor | Routing,
     bias: Tensor | None = None,
     activation: str | None = None,
     padded: bool = True,
+    *,
+    gather: bool = False,
+    scatter: bool = False,
+    weights: Tensor | None = None,
 ) -> Tensor:
     """act(x weight[e]ᵀ + bias[e]) for the rows of each expert e. Rows without one are zero; ``padded=False`` promises that
     there are none, and saves the pass over memory that makes them zero.
+
+    ``offsets`` may be a :class:`Routing`. With ``gather``, ``x`` are then tokens, whose rows the GEMM reads. With
+    ``scatter`` the result are tokens: for each the sum of its rows, times ``weights`` of tokens x choices, which the GEMM
+    adds in f32. A layer with an activation scatters by torch's own operators.
 
     >>> import torch, gantry.torch
     >>> x, w = torch.ones(6, 8), torch.stack((torch.ones(4, 8), torch.zeros(4, 8)))
     >>> gantry.torch.grouped_linear(x, w, torch.tensor([0, 2, 5], dtype=torch.int32))[:, 0]
     tensor([8., 8., 0., 0., 0., 0.])
+    >>> routing = gantry.torch.route(torch.tensor([0, 1, 0, 0, 1, 1]), experts=2)
+    >>> gantry.torch.grouped_linear(x, w, routing, gather=True, scatter=True)[:, 0]
+    tensor([8., 0., 8., 8., 0., 0.])
     """
+    _check_routing(x, offsets, gather, scatter, weights)
+    routing = offsets if isinstance(offsets, Routing) else None
+    places = offsets if routing is None else routing.offsets
     x, weight = autocast(x, weight)
-    _check(x, weight, offsets, bias)
+    _check(x, weight, places, bias)
     code = _rules.activation_code(activation)
-    if not wants_gradient(x, weight, bias):
-        return ops.grouped(x, weight, offsets, bias, code, padded)
-    return _Grouped.apply(x, weight, offsets, bias, code, padded)
+    index = routing.rows if gather else None
+    if scatter and not activation:
+        scales = None if weights is None else routing.sorted_weights(weights)
+        if scales is not None:
+            scales = scales.to(torch.promote_types(scales.dtype, torch.float32))
+        given = (x, weight, places, bias, index, routing.rows, scales, routing.tokens)
+        if not wants_gradient(x, weight, bias, scales):
+            return ops.grouped_sum(*given)
+        return _GroupedSum.apply(*given, padded)
+    if wants_gradient(x, weight, bias):
+        out = _Grouped.apply(x, weight, places, bias, index, code, padded)
+    else:
+        out = ops.grouped(x, weight, places, bias, index, code, padded)
+    return routing.scatter(out, weights) if scatter else out
 
 
 class GroupedLinear(nn.Module):
     """A linear layer for each of many experts, over rows that are sorted by expert.
 
-    ``weight`` is experts x out_features x in_features, ``bias`` experts x out_features.
+    ``weight`` is experts x out_features x in_features, ``bias`` experts x out_features. ``gather`` and ``scatter`` are those
+    of :func:`grouped_linear`: the first layer of a mixture takes tokens, the last one gives tokens.
 
     >>> import torch, gantry.torch
-    >>> experts = gantry.torch.GroupedLinear(4, 64, 32)
+    >>> up = gantry.torch.GroupedLinear(4, 64, 128, activation="gelu", gather=True)
+    >>> down = gantry.torch.GroupedLinear(4, 128, 64, scatter=True)
     >>> routing = gantry.torch.route(torch.tensor([[0, 3], [3, 1], [0, 1]]), experts=4)
-    >>> x = torch.randn(3, 64)
-    >>> routing.scatter(experts(routing.gather(x), routing.offsets)).shape
-    torch.Size([3, 32])
+    >>> x, weights = torch.randn(3, 64), torch.rand(3, 2)
+    >>> down(up(x, routing), routing, weights).shape
+    torch.Size([3, 64])
     """
 
     def __init__(
@@ -258,11 +200,13 @@ class GroupedLinear(nn.Module):
         dtype=None,
         activation: str | None = None,
         padded: bool = True,
+        gather: bool = False,
+        scatter: bool = False,
     ):
         super().__init__()
         _rules.activation(activation or "")
         self.experts, self.in_features, self.out_features = experts, in_features, out_features
-        self.activation, self.padded = activation, padded
+        self.activation, self.padded, self.gather, self.scatter = activation, padded, gather, scatter
         self.weight = nn.Parameter(torch.empty(experts, out_features, in_features, device=device, dtype=dtype))
         if bias:
             self.bias = nn.Parameter(torch.empty(experts, out_features, device=device, dtype=dtype))
@@ -277,67 +221,22 @@ class GroupedLinear(nn.Module):
         if self.bias is not None:
             nn.init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, x: Tensor, offsets: Tensor) -> Tensor:
-        return grouped_linear(x, self.weight, offsets, self.bias, self.activation, self.padded)
+    def forward(self, x: Tensor, offsets: Tensor | Routing, weights: Tensor | None = None) -> Tensor:
+        how = {"gather": self.gather, "scatter": self.scatter, "weights": weights}
+        return grouped_linear(x, self.weight, offsets, self.bias, self.activation, self.padded, **how)
 
     def warm_up(self, sizes: Sequence[tuple[int, ...]], progress: Any = None) -> None:
         """Sizes are numbers of rows of all experts, (m,)."""
 
         def run(x: Tensor) -> Tensor:
-            offsets = torch.linspace(0, x.shape[0], self.experts + 1, device=x.device).to(torch.int32)
-            return self(x, offsets)
+            choices = torch.arange(x.shape[0], device=x.device) % self.experts
+            weights = x.new_ones(x.shape[0], dtype=torch.float32).requires_grad_(x.requires_grad)
+            return self(x, route(choices, self.experts), weights if self.scatter else None)
 
         warm_up(self, self.in_features, sizes, progress, run)
 
     def extra_repr(self) -> str:
         text = f"experts={self.experts}, in_features={self.in_features}, out_features={self.out_features}, "
         text += f"bias={self.bias is not None}"
-        return text + (f", activation={self.activation!r}" if self.activation else "")
-
-
-# ---- From tokens to sorted rows and back
-
-
-class Routing(NamedTuple):
-    """Which token each sorted row comes from, and where the rows of each expert begin. Made by :func:`route`.
-
-    >>> import torch, gantry.torch
-    >>> routing = gantry.torch.route(torch.tensor([[1], [0], [1]]), 2)
-    >>> routing.offsets.tolist(), routing.gather(torch.tensor([[10.0], [20.0], [30.0]])).flatten().tolist()
-    ([0, 1, 3], [20.0, 10.0, 30.0])
-    """
-
-    order: Tensor  #: for each sorted row, its place among tokens x choices
-    offsets: Tensor
-    choices: int  #: experts of one token
-
-    def gather(self, x: Tensor) -> Tensor:
-        """The rows of all experts, sorted: each token's row once for each of its choices."""
-        return x.index_select(0, self.order // self.choices)
-
-    def scatter(self, y: Tensor, weights: Tensor | None = None) -> Tensor:
-        """Sums, for each token, the rows that its experts gave; ``weights`` is tokens x choices."""
-        if weights is not None:
-            y = y * weights.flatten().index_select(0, self.order).unsqueeze(-1).to(y.dtype)
-        out = y.new_zeros((y.shape[0] // self.choices, y.shape[1]))
-        return out.index_add(0, self.order // self.choices, y)
-
-
-def route(choices: Tensor, experts: int) -> Routing:
-    """Sorts tokens by expert, without a copy to the host: ``choices`` is tokens, or tokens x choices, of experts' numbers.
-
-    >>> import torch, gantry.torch
-    >>> routing = gantry.torch.route(torch.tensor([2, 0, 2]), experts=3)
-    >>> routing.offsets.tolist(), routing.order.tolist()
-    ([0, 1, 1, 3], [1, 0, 2])
-    """
-    if choices.dim() not in (1, 2) or choices.is_floating_point():
-        raise refusal(
-            "shape",
-            "choices",
-            f"choices are {choices.dtype} of the shape {tuple(choices.shape)}: integers of tokens, or of tokens x choices",
-        )
-    flat, order = torch.sort(choices.flatten(), stable=True)
-    bounds = torch.arange(experts + 1, device=choices.device, dtype=flat.dtype)
-    offsets = torch.searchsorted(flat, bounds).to(torch.int32)
-    return Routing(order, offsets, choices.shape[1] if choices.dim() == 2 else 1)
+        text += f", activation={self.activation!r}" if self.activation else ""
+        return text + "".join(f", {name}=True" for name in ("gather", "scatter") if getattr(self, name))

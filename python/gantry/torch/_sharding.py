@@ -94,15 +94,24 @@ def _register_gates() -> None:
 
 def _register_groups() -> None:
     @register_sharding(ops.grouped.default)
-    def _(x, weight, offsets, bias, activation, padded):
+    def _(x, weight, offsets, bias, gather, activation, padded):
         rules = _shardings.grouped(1, activation != 0, bias is not None)
-        return _told(rules, (x, weight, offsets, bias, activation, padded))
+        return _told(rules, (x, weight, offsets, bias, gather, activation, padded))
 
     @register_sharding(ops.grouped_kept.default)
-    def _(x, weight, offsets, bias, activation, padded):
+    def _(x, weight, offsets, bias, gather, activation, padded):
         whole = _whole_bytes(weight, weight.shape[1], activation)
         rules = _shardings.grouped(2, True, bias is not None, whole)
-        return _told(rules, (x, weight, offsets, bias, activation, padded))
+        return _told(rules, (x, weight, offsets, bias, gather, activation, padded))
+
+    @register_sharding(ops.grouped_sum.default)
+    def _(x, weight, offsets, bias, gather, scatter, scales, rows):
+        rules = _shardings.grouped_sum(bias is not None)
+        return _told(rules, (x, weight, offsets, bias, gather, scatter, scales, rows))
+
+    @register_sharding(ops.grouped_sum_grad.default)
+    def _(g, weight, offsets, x, gather, scatter, scales, rows, padded):
+        return _told(_shardings.grouped_sum_grad(), (g, weight, offsets, x, gather, scatter, scales, rows, padded))
 
     @register_sharding(ops.grouped_input_grad.default)
     def _(g, weight, offsets, padded):
@@ -115,3 +124,7 @@ def _register_groups() -> None:
     @register_sharding(ops.grouped_bias_grad.default)
     def _(g, offsets):
         return _told(_shardings.grouped_bias_grad(), (g, offsets))
+
+    @register_sharding(ops.grouped_bias_dot.default)
+    def _(g, bias, offsets):
+        return _told(_shardings.grouped_bias_dot(), (g, bias, offsets))
