@@ -273,7 +273,7 @@ class Plan:
         infos = {info[0]: info for info in self._gemm.arguments}
         for name in (*given.views, *given.numbers, *given.wanted):
             if name not in infos and name not in (*MATRICES, *EXTRAS):
-                out.append((name, False, -1, -1))  # the library says which names there are
+                out.append((name, name in given.numbers, -1, -1))  # the library says which names there are
         for name, short, kind, column_major, optional, block in infos.values():
             if name in given.numbers:
                 out.append((name, True, -1, -1))

@@ -58,6 +58,11 @@ def test_a_wrong_name_is_refused_whatever_its_value(a, b, value):
     assert gantry.gemm(a, b, epilogue=text, pre=value).shape == (32, 16)
 
 
+@pytest.mark.parametrize("value", [True, 2, 0.5, np.float32(2)], ids=str)
+def test_a_number_of_a_wrong_name_is_refused(a, b, value):
+    assert "bios" in str(refused(a, b, epilogue="d = acc + row(bias)", bias=np.zeros(16, np.float32), bios=value))
+
+
 @pytest.mark.parametrize("shape", [(15,), (16, 1), (2, 16), ()], ids=str)
 def test_an_argument_of_the_wrong_shape_is_refused(a, b, shape):
     error = refused(a, b, epilogue="d = acc + row(bias)", bias=np.zeros(shape, np.float32))
