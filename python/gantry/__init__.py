@@ -26,9 +26,10 @@ from ._errors import (
     SimulationFailed,
     Unsupported,
 )
-from ._gemm import Explanation, Report, Simulation, explain, gemm, plan, simulate, warm_up
+from ._gemm import explain, gemm, plan, simulate, warm_up
 from ._plan import Copy, Plan
 from ._quantize import Quantized, dequantize, quantize
+from ._results import Explanation, Report, Simulation
 
 __version__ = "{0}.{1}.{2}".format(_core.version() // 10000, _core.version() // 100 % 100, _core.version() % 100)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import sys
@@ -13,8 +12,9 @@ from ._context import Context, default_context
 from ._elements import element_of
 from ._errors import refusal
 from ._given import Given, gather as gather_arrays, take_extras
-from ._options import Options, options_of
-from ._plan import Copy, Plan
+from ._options import Options, named_options, options_of, takes_options_of
+from ._plan import Plan
+from ._results import Explanation, Report, Simulation
 
 _MOST_PLANS = 4096
 _plans: dict[tuple, Plan] = {}
@@ -34,12 +34,12 @@ def _plan_for(given: Given, options: Options, context: Context | None) -> Plan:
     return found
 
 
-def _read(given: dict[str, Any]) -> tuple[Given, Options, Context | None]:
+def _read(a: Any, b: Any, given: dict[str, Any], named: dict[str, Any]) -> tuple[Given, Options, Context | None]:
     """Everything that a function was called with: the arrays, and the options."""
     extras = take_extras(given)
-    arguments = {**(given["arguments"] or {}), **given["named"]}
-    arrays = gather_arrays(given["a"], given["b"], given["c"], given["out"], arguments, given.get("stream"), extras)
-    return arrays, options_of(given), given["context"]
+    arguments = {**(given.get("arguments") or {}), **named}
+    arrays = gather_arrays(a, b, given.get("c"), given.get("out"), arguments, given.get("stream"), extras)
+    return arrays, options_of(given), given.get("context")
 
 
 def gemm(
@@ -123,41 +123,12 @@ def gemm(
     >>> d.shape, d.dtype, float(d[0, 3])
     ((32, 16), dtype('float16'), 67.0)
     """
-    given, options, context = _read(locals())
+    given, options, context = _read(a, b, locals(), named)
     return _plan_for(given, options, context).run(given)
 
 
-def plan(
-    a: Any,
-    b: Any,
-    *,
-    c: Any = None,
-    out: Any = None,
-    epilogue: str = "d = acc",
-    trans_b: bool = True,
-    copy: bool = True,
-    dtype: Any = None,
-    out_dtype: Any = None,
-    functions: Mapping[str, tuple[str, str]] | None = None,
-    gate: str = "halves",
-    groups: Any = None,
-    group_counts: Any = None,
-    groups_along: str = "m",
-    gather: Any = None,
-    scatter: Any = None,
-    scatter_add: Any = None,
-    check: bool = False,
-    block_scales: tuple[Any, Any] | None = None,
-    promote: bool = False,
-    tile: tuple[int, int] = (0, 0),
-    cluster: tuple[int, int] = (0, 0),
-    stages: int = 0,
-    dependent: bool = False,
-    stream: Any = None,
-    context: Context | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    **named: Any,
-) -> Plan:
+@takes_options_of(gemm)
+def plan(a: Any, b: Any, **given: Any) -> Plan:
     """Plans once what is then run many times: takes what :func:`gemm` takes, and computes nothing.
 
     >>> import numpy as np, gantry
@@ -168,74 +139,12 @@ def plan(
     >>> float(layer(a, b, bias=np.full(16, 2, np.float32))[0, 0])
     66.0
     """
-    given, options, context = _read(locals())
+    given, options, context = _read(a, b, *named_options(plan, given))
     return Plan(given, options, context)
 
 
-class Explanation:
-    """What a GEMM does: ``text`` in sentences, ``copies`` of operands with their reasons. A notebook shows it as
-    HTML.
-
-    >>> import numpy as np, gantry
-    >>> explanation = gantry.explain(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16))
-    >>> "32 x 16 x 64" in explanation.text, explanation.copies
-    (True, ())
-    """
-
-    def __init__(self, title: str, text: str, copies: tuple[Copy, ...]):
-        self.title, self.text, self.copies = title, text, copies
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for line in self.text.splitlines():
-            head, colon, rest = line.partition(": ")
-            is_heading = colon and " " not in head and not line.startswith(" ")
-            cells = (head, rest) if is_heading else ("", line)
-            rows.append(
-                "<tr><th style='text-align:left;vertical-align:top'>{}</th><td style='text-align:left'>{}</td></tr>".format(
-                    *map(html.escape, cells)
-                )
-            )
-        return f"<table><caption>{html.escape(self.title)}</caption>{''.join(rows)}</table>"
-
-
-def explain(
-    a: Any,
-    b: Any,
-    *,
-    c: Any = None,
-    out: Any = None,
-    epilogue: str = "d = acc",
-    trans_b: bool = True,
-    copy: bool = True,
-    dtype: Any = None,
-    out_dtype: Any = None,
-    functions: Mapping[str, tuple[str, str]] | None = None,
-    gate: str = "halves",
-    groups: Any = None,
-    group_counts: Any = None,
-    groups_along: str = "m",
-    gather: Any = None,
-    scatter: Any = None,
-    scatter_add: Any = None,
-    check: bool = False,
-    block_scales: tuple[Any, Any] | None = None,
-    promote: bool = False,
-    tile: tuple[int, int] = (0, 0),
-    cluster: tuple[int, int] = (0, 0),
-    stages: int = 0,
-    dependent: bool = False,
-    stream: Any = None,
-    context: Context | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    **named: Any,
-) -> Explanation:
+@takes_options_of(gemm)
+def explain(a: Any, b: Any, **given: Any) -> Explanation:
     """Which kernel a :func:`gemm` of these arrays runs and why, its tiles and memory, and what is copied.
 
     >>> import numpy as np, gantry
@@ -244,89 +153,13 @@ def explain(
     >>> [copy.operand for copy in explanation.copies]
     ['A']
     """
-    given, options, context = _read(locals())
+    given, options, context = _read(a, b, *named_options(explain, given))
     made = Plan(given, options, context)  # of these addresses: a cached one is of others, which may not overlap
     return Explanation(repr(made).strip("<>"), made.describe(), made.copies)
 
 
-class Report:
-    """What the checker of the simulated SM saw of a run. ``clean``: every thread returned, and there is no finding.
-
-    >>> import numpy as np, gantry
-    >>> report = gantry.simulate(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16), seed=7).report
-    >>> report.clean, report.findings, report.data["seed"]
-    (True, [], 7)
-    """
-
-    def __init__(self, text: str, data: dict[str, Any]):
-        self.text, self.data = text, data
-
-    @property
-    def findings(self) -> list[dict[str, Any]]:
-        return self.data["findings"]
-
-    @property
-    def clean(self) -> bool:
-        return bool(self.data["completed"]) and not self.findings
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-class Simulation:
-    """``result`` is what :func:`gemm` returns, ``report`` the checker's, ``trace`` the run as Chrome's trace events.
-
-    >>> import numpy as np, gantry
-    >>> gantry.simulate(np.ones((32, 64), np.float16), np.ones((16, 64), np.float16))
-    <gantry.Simulation, clean>
-    """
-
-    def __init__(self, result: Any, report: Report, trace: dict[str, Any] | None):
-        self.result, self.report, self.trace = result, report, trace
-
-    def save_trace(self, path: str | os.PathLike) -> None:
-        """Writes a file that chrome://tracing and Perfetto open."""
-        if self.trace is None:
-            raise refusal("trace", "", "this run recorded no trace: simulate with trace=True")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.trace, file)
-
-    def __repr__(self) -> str:
-        return f"<gantry.Simulation, {'clean' if self.report.clean else f'{len(self.report.findings)} findings'}>"
-
-
-def simulate(
-    a: Any,
-    b: Any,
-    *,
-    seed: int = 0,
-    trace: bool = False,
-    c: Any = None,
-    out: Any = None,
-    epilogue: str = "d = acc",
-    trans_b: bool = True,
-    copy: bool = True,
-    dtype: Any = None,
-    out_dtype: Any = None,
-    functions: Mapping[str, tuple[str, str]] | None = None,
-    gate: str = "halves",
-    groups: Any = None,
-    group_counts: Any = None,
-    groups_along: str = "m",
-    gather: Any = None,
-    scatter: Any = None,
-    scatter_add: Any = None,
-    check: bool = False,
-    block_scales: tuple[Any, Any] | None = None,
-    promote: bool = False,
-    tile: tuple[int, int] = (0, 0),
-    cluster: tuple[int, int] = (0, 0),
-    stages: int = 0,
-    dependent: bool = False,
-    context: Context | None = None,
-    arguments: Mapping[str, Any] | None = None,
-    **named: Any,
-) -> Simulation:
+@takes_options_of(gemm, without=["stream"])
+def simulate(a: Any, b: Any, *, seed: int = 0, trace: bool = False, **given: Any) -> Simulation:
     """Runs a :func:`gemm` of arrays of the host on the simulated SM, under a schedule that ``seed`` chooses.
 
     >>> import numpy as np, gantry
@@ -334,7 +167,7 @@ def simulate(
     >>> run.report.clean, float(run.result[0, 0])
     (True, 64.0)
     """
-    given, options, context = _read(locals())
+    given, options, context = _read(a, b, *named_options(simulate, given))
     made = _plan_for(given, options, context)
     if not made.context.simulated:
         raise refusal("device", "A", "simulate works on arrays of the host, and A is on a GPU")
@@ -397,7 +230,9 @@ def warm_up(
         _warm_up_layers(target, sizes, tell)
     else:
         raise refusal(
-            "warm_up", "", f"a {type(target).__name__} has no kernels: a plan, the text of an epilogue or a module is needed"
+            "warm_up",
+            "",
+            f"a {type(target).__name__} has no kernels: a plan, the text of an epilogue or a module is needed",
         )
 
 

@@ -1,9 +1,11 @@
-"""The options of a GEMM, as :func:`gantry.gemm` documents them."""
+"""The options of a GEMM. The signature of :func:`gantry.gemm` has them written out, and its docstring says what they are;
+every other function that takes them is shown with the same ones."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Callable, Collection, Mapping, TypeVar
 
 from ._errors import refusal
 
@@ -26,6 +28,41 @@ class Options:
     gate: str = "halves"
     groups_along: str = "m"
     check: bool = False
+
+
+_Function = TypeVar("_Function", bound=Callable)
+
+
+def takes_options_of(like: Callable, without: Collection[str] = ()) -> Callable[[_Function], _Function]:
+    """A function of ``a``, ``b``, options of its own and ``**given`` shows the options of another one in place of
+    ``given``, but for some. So do help() and completion; type checkers read stubs (scripts/python_stubs.py).
+
+    >>> import inspect
+    >>> def run(a, b, *, tile: int = 0, stages: int = 0, **named): ...
+    >>> @takes_options_of(run, without=["stages"])
+    ... def trace(a, b, *, seed: int = 0, **given) -> str: ...
+    >>> str(inspect.signature(trace)).replace("'", "")
+    '(a, b, *, seed: int = 0, tile: int = 0, **named) -> str'
+    >>> named_options(trace, {"tile": 8, "bias": 1, "stages": 2})
+    ({'tile': 8}, {'bias': 1, 'stages': 2})
+    """
+
+    def decorate(function: _Function) -> _Function:
+        own = inspect.signature(function)
+        kept = [x for x in own.parameters.values() if x.kind != x.VAR_KEYWORD]
+        theirs = inspect.signature(like).parameters.values()
+        shown = [x for x in theirs if x.name not in own.parameters and x.name not in without]
+        function.__signature__ = own.replace(parameters=[*kept, *shown])
+        return function
+
+    return decorate
+
+
+def named_options(function: Callable, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What ``**given`` of such a function has: options, and arguments of the epilogue."""
+    names = {name for name, x in function.__signature__.parameters.items() if x.kind == x.KEYWORD_ONLY}
+    options = {name: x for name, x in given.items() if name in names}
+    return options, {name: x for name, x in given.items() if name not in names}
 
 
 def options_of(given: Mapping[str, Any]) -> Options:

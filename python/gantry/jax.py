@@ -16,20 +16,20 @@ import ctypes
 import dataclasses
 import functools
 from pathlib import Path
-from typing import Any, Mapping, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import _core, _shim
+from . import _core, _gemm, _shim
 from ._arrays import CPU, View, library_of, nowhere
 from ._elements import Element
 from ._errors import refusal
 from ._form import COUNTS, GATHER, OFFSETS, SCALES_A, SCALES_B
 from ._given import Given, take_extras
 from ._layouts import Slot
-from ._options import Options, options_of
+from ._options import Options, named_options, options_of, takes_options_of
 from ._outputs import outputs_type
 from ._plan import Output, Plan
 
@@ -233,31 +233,12 @@ def _kinds(options: Options) -> dict[str, int]:
 # ---- What people call
 
 
-def gemm(
-    a: Any,
-    b: Any,
-    *,
-    c: Any = None,
-    epilogue: str = "d = acc",
-    trans_a: bool = False,
-    trans_b: bool = True,
-    copy: bool = True,
-    dtype: Any = None,
-    out_dtype: Any = None,
-    functions: Mapping[str, tuple[str, str]] | None = None,
-    gate: str = "halves",
-    groups: Any = None,
-    group_counts: Any = None,
-    groups_along: str = "m",
-    gather: Any = None,
-    block_scales: tuple[Any, Any] | None = None,
-    promote: bool = False,
-    tile: tuple[int, int] = (0, 0),
-    cluster: tuple[int, int] = (0, 0),
-    stages: int = 0,
-    arguments: Mapping[str, Any] | None = None,
-    **named: Any,
-) -> Any:
+#: Options of gantry.gemm that are of arrays in place, streams or contexts, which are XLA's.
+_WITHOUT = ("out", "stream", "context", "scatter", "scatter_add", "check", "dependent")
+
+
+@takes_options_of(_gemm.gemm, without=_WITHOUT)
+def gemm(a: Any, b: Any, *, trans_a: bool = False, **given: Any) -> Any:
     """D = epilogue(A Bᵀ), with the options of :func:`gantry.gemm`; ``trans_a``: ``a`` is K x M.
 
     Numbers are compiled in; arrays are operands. Outputs cannot be given as arrays, since JAX's are not written to: there is
@@ -270,18 +251,18 @@ def gemm(
     >>> d.shape, float(d[0, 0])
     ((32, 16), 64.0)
     """
-    given = dict(locals())
-    for name in ("out", "stream", "context", "scatter", "scatter_add", "check", "dependent"):
+    options, named = named_options(gemm, given)
+    for name in _WITHOUT:
         if name in named:
             raise refusal(name, "", f"gantry.jax.gemm has no {name}: gantry.gemm has, for arrays of other libraries")
     extras = {
         name: jnp.asarray(x, jnp.float32 if name in (SCALES_A, SCALES_B) else jnp.int32)
-        for name, x in take_extras(given).items()
+        for name, x in take_extras(options).items()
     }
-    values = {**(arguments or {}), **named}
+    values, c = {**(options.get("arguments") or {}), **named}, options.get("c")
     arrays = {name: jnp.asarray(x) for name, x in values.items() if not isinstance(x, (bool, int, float, type(None)))}
     spec = _Spec(
-        options_of(given),
+        options_of(options),
         trans_a,
         c is not None,
         tuple(extras),

@@ -1,6 +1,8 @@
 """What results are compared with: NumPy in f64, rounded to the element of the result."""
 
 import math
+import runpy
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -39,3 +41,10 @@ def close(got, expected, relative=0.0):
 
 
 BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+
+
+def stub_and_its_functions(file):
+    """A stub as it is, and as scripts/python_stubs.py would write it."""
+    root = Path(__file__).resolve().parents[2]
+    script = runpy.run_path(str(root / "scripts" / "python_stubs.py"))
+    return (root / "python" / "gantry" / file).read_text(), script["stub"](*script["STUBS"][file])

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from reference import BF16, E4M3, array, close, gelu, matmul
+from reference import BF16, E4M3, array, close, gelu, matmul, stub_and_its_functions
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -241,6 +241,11 @@ def test_a_compiled_program_is_described_by_its_attributes_alone(rng):
     a, b = numbers(rng, 32, 64), numbers(rng, 16, 64)
     texts = {jax.jit(lambda a, b: gantry.jax.gemm(a, b)).lower(a, b).as_text() for _ in range(2)}
     assert len(texts) == 1 and "d = acc" in texts.pop()
+
+
+def test_the_stub_has_the_signatures_of_the_functions():
+    stub, functions = stub_and_its_functions("jax.pyi")
+    assert stub == functions and "trans_a" in stub and "scatter" not in stub
 
 
 def test_examples_hold():

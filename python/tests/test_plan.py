@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from reference import array, close, matmul
+from reference import array, close, matmul, stub_and_its_functions
 
 import gantry
 from gantry import _shim
@@ -237,16 +237,28 @@ def test_what_is_built_lies_in_the_cache_that_was_named(monkeypatch, tmp_path):
     assert tmp_path / "cache" in _shim.folder().parents
 
 
-def test_every_function_has_the_options_written_out():
+def test_every_function_shows_the_options_of_gemm():
     wanted = inspect.signature(gantry.gemm).parameters
     fields = {field.name: field.default for field in dataclasses.fields(Options)}
     assert {name: wanted[name].default for name in fields if name != "functions"} == {
         name: value for name, value in fields.items() if name != "functions"
     }
-    for function in (gantry.plan, gantry.explain, gantry.simulate):
-        own = inspect.signature(function).parameters
-        assert {**own, "stream": wanted["stream"]} == {**wanted, **{n: own[n] for n in ("seed", "trace") if n in own}}
     assert all(f"``{name}``" in gantry.gemm.__doc__ for name in wanted if name not in ("a", "b", "named"))
+    for function in (gantry.plan, gantry.explain):
+        assert inspect.signature(function).parameters == wanted
+    own = inspect.signature(gantry.simulate).parameters
+    assert {name for name in own if own[name] != wanted.get(name)} == {"seed", "trace"}
+    assert set(wanted) - set(own) == {"stream"} and inspect.signature(gantry.plan).return_annotation == "Plan"
+
+
+def test_the_stub_has_the_signatures_of_the_functions():
+    stub, functions = stub_and_its_functions("_gemm.pyi")
+    assert stub == functions
+
+
+def test_an_option_that_a_function_has_not_is_refused(rng):
+    with pytest.raises(gantry.InvalidArgument, match="no argument stream"):
+        gantry.simulate(*operands(rng)[:2], stream=0)
 
 
 def test_importing_imports_no_array_library():
