@@ -56,6 +56,12 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return out;
 }
 
+// Folders of kernels that came with the package; handed over before the first call.
+std::vector<std::string>& shipped() {
+  static std::vector<std::string> folders;
+  return folders;
+}
+
 // Contexts live as long as the process: one for each GPU, and the simulated SM as device -1.
 gantry_status context_of(int device, gantry_context** out) {
   static std::mutex mutex;
@@ -68,11 +74,10 @@ gantry_status context_of(int device, gantry_context** out) {
     options.machine = device < 0 ? GANTRY_MACHINE_SIMULATED : GANTRY_MACHINE_GPU;
     options.device = device < 0 ? 0 : device;
     if (device < 0) options.most_kernels = 1;
-#ifdef GANTRY_KERNELS
-    static const char* const shipped[] = {GANTRY_KERNELS};
-    options.shipped = shipped;
-    options.shipped_count = 1;
-#endif
+    std::vector<const char*> folders;
+    for (const std::string& folder : shipped()) folders.push_back(folder.c_str());
+    options.shipped = folders.data();
+    options.shipped_count = static_cast<std::int32_t>(folders.size());
     status = gantry_context_create(&options, &found);
   }
   *out = found;
@@ -352,3 +357,5 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(gantry_jax_cuda, run_on_cuda,
                                   .RemainingRets()
                                   .Attrs(),
                               {ffi::Traits::kCmdBufferCompatible});
+
+extern "C" void gantry_jax_add_shipped(const char* folder) { shipped().emplace_back(folder); }

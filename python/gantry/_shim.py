@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Sequence
 
 from . import _core
-from ._context import shipped_kernels
 from ._errors import CompileFailed
 
 PACKAGE = Path(__file__).parent
@@ -63,7 +62,6 @@ def build(
         "-fPIC",
         "-Wl,--exclude-libs,ALL",  # a libstdc++ that the compiler links statically stays its own
         f"-I{PACKAGE / 'include'}",
-        *(f'-DGANTRY_KERNELS="{kernels}"' for kernels in shipped_kernels()),
         *flags,
         str(PACKAGE / source),
         *(part for each in (str(library), *libraries) for part in (each, f"-Wl,-rpath,{Path(each).parent}")),

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from . import _core, _gemm, _shim
 from ._arrays import CPU, View, library_of, nowhere
+from ._context import shipped_kernels
 from ._elements import Element
 from ._errors import refusal
 from ._form import COUNTS, GATHER, OFFSETS, SCALES_A, SCALES_B
@@ -50,6 +52,8 @@ def build_handlers() -> Path:
 def _register() -> None:
     """Tells XLA about the handlers."""
     library = ctypes.CDLL(str(build_handlers()))
+    for folder in shipped_kernels():
+        library.gantry_jax_add_shipped(os.fsencode(folder))
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(library.gantry_jax_host), platform="cpu")
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(library.gantry_jax_cuda), platform="CUDA")
 

@@ -1,7 +1,11 @@
 """gantry.jax on the CPU: results, jit, vmap and gradients, against NumPy in f64 and JAX's own."""
 
 import doctest
+import os
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,6 +91,27 @@ def test_groups_gather_rows_and_have_factors_of_blocks(rng):
     d = jax.jit(lambda a, b, *s: gantry.jax.gemm(a, b, block_scales=s, **given))(a, b, *scales)
     expected = gantry.gemm(as_numpy(a), as_numpy(b), block_scales=scales, **given)
     assert (as_numpy(d)[:64] == expected[:64]).all()  # which test_rows.py compares with NumPy
+
+
+SHIPPED = """
+import sys
+from pathlib import Path
+from gantry import _context
+_context.KERNELS = Path(sys.argv[1])
+import jax.numpy as jnp, gantry.jax
+print(float(gantry.jax.gemm(jnp.ones((32, 64), jnp.bfloat16), jnp.ones((16, 64), jnp.bfloat16))[0, 0]))
+"""
+
+
+def test_kernels_that_came_with_the_package_are_not_compiled_for_xla(rng, tmp_path):
+    gantry.jax.gemm(numbers(rng, 32, 64), numbers(rng, 16, 64))  # compiled into the cache, as a wheel would hold it
+    kernels = Path(os.environ["GANTRY_CACHE_DIR"]).resolve()
+    (tmp_path / "shims").symlink_to(kernels / "shims")
+    environment = {**os.environ, "GANTRY_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", SHIPPED, str(kernels)]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.stdout.strip() == "64.0", ran.stderr
+    assert list(tmp_path.glob("*.kernel")) == []
 
 
 def test_groups_may_lie_along_k(rng):

@@ -81,7 +81,9 @@ def test_a_bias_has_an_element_of_its_own(dtype, _):
     close(torch.ops.gantry_kernels.linear(x, w, b, 0), x.double() @ w.double().T + b.double())
 
 
-@pytest.mark.parametrize("activation", [None, "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "mish", "hardswish"])
+@pytest.mark.parametrize(
+    "activation", [None, "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "mish", "hardswish"]
+)
 def test_a_layer_has_the_gradients_of_torchs_own(activation):
     torch.manual_seed(0)
     x, w, b = (torch.randn(shape, dtype=torch.float64) for shape in ((2, 5, 8), (6, 8), (6,)))
@@ -99,6 +101,30 @@ def test_a_gradient_of_a_gradient_is_refused():
     (dx,) = torch.autograd.grad((y**2).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="twice"):
         dx.sum().backward()
+
+
+SHIPPED = """
+import sys
+from pathlib import Path
+from gantry import _context
+_context.KERNELS = Path(sys.argv[1])
+import torch, gantry.torch
+x, w = torch.ones(24, 64, dtype=torch.bfloat16), torch.ones(32, 64, dtype=torch.bfloat16)
+print(float(torch.ops.gantry_kernels.linear(x, w, None, 0)[0, 0]))
+"""
+
+
+@pytest.mark.parametrize("_", NATIVE)
+def test_kernels_that_came_with_the_package_are_not_compiled(_, tmp_path):
+    x, w = (torch.ones(rows, 64, dtype=BF16) for rows in (24, 32))
+    torch.ops.gantry_kernels.linear(x, w, None, 0)  # compiled into the cache, as a wheel would hold it
+    kernels = Path(os.environ["GANTRY_CACHE_DIR"]).resolve()
+    (tmp_path / "shims").symlink_to(kernels / "shims")
+    environment = {**os.environ, "GANTRY_CACHE_DIR": str(tmp_path), "GANTRY_TORCH_SHIM": "1"}
+    command = [sys.executable, "-c", SHIPPED, str(kernels)]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ran.stdout.strip() == "64.0", ran.stderr
+    assert list(tmp_path.glob("*.kernel")) == []
 
 
 @pytest.mark.skipif("GANTRY_TORCH_SHIM" in os.environ, reason="one implementation was asked for")

@@ -57,6 +57,7 @@ struct Activation {
 struct Tables {
   std::unordered_map<std::uint32_t, std::string> texts;
   std::vector<Activation> activations;
+  std::vector<std::string> shipped;  // folders of kernels that came with the package
 
   static std::uint32_t key(int op, std::int64_t activation, int element, int bias) {
     return static_cast<std::uint32_t>(((op * 256 + activation) * 4 + element) * 4 + bias);
@@ -120,11 +121,10 @@ inline gantry_context* context_of(int device) {
     options.machine = device < 0 ? GANTRY_MACHINE_SIMULATED : GANTRY_MACHINE_GPU;
     options.device = device < 0 ? 0 : device;
     if (device < 0) options.most_kernels = 1;
-#ifdef GANTRY_KERNELS
-    static const char* const shipped[] = {GANTRY_KERNELS};
-    options.shipped = shipped;
-    options.shipped_count = 1;
-#endif
+    std::vector<const char*> folders;
+    for (const std::string& folder : tables().shipped) folders.push_back(folder.c_str());
+    options.shipped = folders.data();
+    options.shipped_count = static_cast<std::int32_t>(folders.size());
     if (gantry_context_create(&options, &found) != GANTRY_OK) fail();
   }
   return found;

@@ -14,6 +14,7 @@ from typing import Iterator
 import torch
 
 from .. import _rules, _shim
+from .._context import shipped_kernels
 from .._epilogue import with_elements
 from .._errors import CompileFailed
 
@@ -66,6 +67,8 @@ def _hand_over(library: ctypes.CDLL) -> None:
     for op, activation, element, bias, text in texts():
         codes = OPERATORS.index(op), activation, _ELEMENTS.index(element), _ELEMENTS.index(bias)
         library.gantry_torch_add_text(*codes, text.encode())
+    for folder in shipped_kernels():
+        library.gantry_torch_add_shipped(os.fsencode(folder))
 
 
 def load() -> bool:

@@ -341,4 +341,6 @@ void gantry_torch_add_activation(const char* name, int keeps_mask) {
 void gantry_torch_add_text(int op, int activation, int element, int bias, const char* text) {
   tables().texts[Tables::key(op, activation, element, bias)] = text;
 }
+
+void gantry_torch_add_shipped(const char* folder) { tables().shipped.emplace_back(folder); }
 }
