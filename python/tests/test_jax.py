@@ -93,6 +93,18 @@ def test_groups_gather_rows_and_have_factors_of_blocks(rng):
     assert (as_numpy(d)[:64] == expected[:64]).all()  # which test_rows.py compares with NumPy
 
 
+def test_counts_use_the_first_rows_of_each_group(rng):
+    a, b, counts = numbers(rng, 120, 64), numbers(rng, 4, 48, 64), np.array([3, 0, 30, 17], np.int32)
+    run = jax.jit(lambda a, b, counts: gantry.jax.gemm(a, b, group_counts=counts, out_dtype="f32"))
+    for given in (counts, counts[::-1].copy()):  # read by the kernel: one program for all
+        d = as_numpy(run(a, b, given))
+        for i, count in enumerate(given):
+            rows = slice(30 * i, 30 * i + count)
+            close(d[rows], matmul(as_numpy(a)[rows], as_numpy(b)[i]))
+    with pytest.raises(gantry.InvalidArgument, match="120 rows for 7 groups"):
+        run(a, b, np.zeros(7, np.int32))
+
+
 SHIPPED = """
 import sys
 from pathlib import Path
