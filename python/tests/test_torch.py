@@ -367,15 +367,16 @@ def test_strides_are_seen_through_or_copied_on_the_gpu():
 def test_the_programs_of_the_guide_run_one_after_another(capsys):
     page = (Path(__file__).resolve().parents[2] / "docs/guide/python.md").read_text()
     programs, names = re.findall(r"```py\n(.*?)```", page, re.DOTALL), {}
-    assert len(programs) == 2
+    assert len(programs) == 3
     for program in programs:
         exec(compile(program, "docs/guide/python.md", "exec"), names)  # noqa: S102: our own
-    assert "fused into 0" in capsys.readouterr().out
+    printed, said = capsys.readouterr().out, re.findall(r"^print\(.*\)  # (.+)$", "".join(programs), re.MULTILINE)
+    assert "fused into 0" in printed and len(said) == 2 and all(line in printed for line in said)
 
 
 def test_examples_hold():
     attempted = 0
-    for part in ("", "._functional", "._grouped", "._modules", "._replace", "._scaled"):
+    for part in ("", "._functional", "._grouped", "._modules", "._replace", "._routing", "._scaled"):
         ran = doctest.testmod(importlib.import_module("gantry.torch" + part))
         assert ran.failed == 0
         attempted += ran.attempted
