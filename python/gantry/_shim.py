@@ -37,6 +37,14 @@ def compiler() -> str:
     return found
 
 
+def _make_private(directory: Path) -> None:
+    """As the kernel cache, whose folder this may be, makes its own: nobody else enters it, also where it is there and empty.
+    It takes no other folder."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if directory.stat().st_uid == os.getuid() and not any(directory.iterdir()):
+        directory.chmod(0o700)
+
+
 def _check_private(directory: Path) -> None:
     """What is loaded from there becomes part of this process: nobody else may have written it."""
     status = directory.stat()
@@ -70,7 +78,8 @@ def build(
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:24]
     directory = folder()
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(directory.parent)
+        _make_private(directory)
     except OSError as error:
         raise CompileFailed(
             f"{directory} cannot be made ({error.strerror}), and a part of gantry that is built here is kept there: set "

@@ -232,9 +232,17 @@ def test_the_doctor_says_what_is_wrong_with_the_cache(tmp_path):
     assert str(tmp_path) in line and ran.returncode == 1 and "of JAX cannot be built" in ran.stdout
 
 
-def test_what_is_built_lies_in_the_cache_that_was_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("GANTRY_CACHE_DIR", str(tmp_path / "cache"))
-    assert tmp_path / "cache" in _shim.folder().parents
+@pytest.mark.parametrize("is_there", [False, True])
+def test_what_is_built_lies_in_the_cache_that_was_named(monkeypatch, tmp_path, is_there):
+    cache, compiler = tmp_path / "cache", tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: > "$2"\n')
+    compiler.chmod(0o700)
+    if is_there:
+        cache.mkdir(mode=0o755)
+    monkeypatch.setenv("GANTRY_CACHE_DIR", str(cache))
+    monkeypatch.setenv("GANTRY_CXX", str(compiler))
+    assert cache in _shim.build("jax", "_jax_ffi.cpp", [], []).parents
+    assert gantry.Context("simulated").notes == []  # kernels are kept there, too
 
 
 def test_every_function_shows_the_options_of_gemm():
