@@ -4,10 +4,10 @@ On the CPU it runs on the simulated SM, on CUDA devices on the GPU, in XLA's str
 
 >>> import jax, jax.numpy as jnp
 >>> import gantry.jax
->>> x, w = jnp.ones((32, 64), jnp.bfloat16), jnp.ones((16, 64), jnp.bfloat16)
->>> layer = jax.jit(lambda x, w: gantry.jax.linear(x, w, activation="relu"))
->>> layer(x, w).shape
-(32, 16)
+>>> x, w, bias = jnp.ones((32, 64), jnp.float16), jnp.ones((16, 64), jnp.float16), jnp.arange(16.0)
+>>> layer = jax.jit(lambda x, w, bias: gantry.jax.linear(x, w, bias, activation="gelu"))
+>>> layer(x, w, bias)[0, :3]
+Array([64., 65., 66.], dtype=float16)
 """
 
 from __future__ import annotations
@@ -365,7 +365,7 @@ def linear(x: Any, weight: Any, bias: Any = None, activation: str | None = None,
 
     >>> import jax, jax.numpy as jnp, gantry.jax
     >>> x, w = jnp.ones((2, 8, 64), jnp.bfloat16), jnp.ones((16, 64), jnp.bfloat16)
-    >>> jax.grad(lambda w: gantry.jax.linear(x, w, activation="relu").astype(jnp.float32).sum())(w).shape
+    >>> jax.grad(lambda w: gantry.jax.linear(x, w, activation="gelu").astype(jnp.float32).sum())(w).shape
     (16, 64)
     """
     if activation is not None and activation not in ACTIVATIONS:

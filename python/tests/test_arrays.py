@@ -8,7 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
-from reference import array, close, matmul
+from reference import array, close, matmul, unsigned
 
 import gantry
 from gantry import _core, _given
@@ -69,9 +69,9 @@ def test_read_only_arrays_are_operands_and_no_outputs(rng):
 
 
 def test_buffers_of_the_standard_library_are_arrays(rng):
-    a, b = array(rng, (32, 64), np.int8), array(rng, (16, 64), np.int8)
-    flat = stdlib_array.array("b", a.tobytes())
-    d = gantry.gemm(memoryview(flat).cast("B").cast("b", (32, 64)), b)
+    a, b = unsigned(rng, (32, 64)), array(rng, (16, 64), np.int8)
+    flat = stdlib_array.array("b", b.tobytes())
+    d = gantry.gemm(memoryview(a.tobytes()).cast("B", (32, 64)), memoryview(flat).cast("B").cast("b", (16, 64)))
     close(d, matmul(a, b))
 
 

@@ -7,7 +7,18 @@ import pytest
 
 import gantry
 
-MODULES = ["", "._context", "._elements", "._epilogue", "._errors", "._gemm", "._options", "._plan", "._quantize", "._results"]
+MODULES = [
+    "",
+    "._context",
+    "._elements",
+    "._epilogue",
+    "._errors",
+    "._gemm",
+    "._options",
+    "._plan",
+    "._quantize",
+    "._results",
+]
 
 
 @pytest.mark.parametrize("part", MODULES)

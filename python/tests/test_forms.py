@@ -5,21 +5,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from epilogues import BIASED, GATED, check_gated, silu
 from reference import BF16, E4M3, array, close, matmul
 
 import gantry
-from gantry import _form
+from gantry import _form, _rules
 
-GATED = "d = silu(gate(acc)) * up(acc); z:f32 = gate(acc); total = reduce_row_add(up(acc))"
-BIASED = "d = acc + row(bias)"
+KEPT = _rules.gated_text("silu", keep="f32")  # which test_rules.py compiles as well
 
 
 def eighths(rng, *shape):
     return (array(rng, shape, np.float64) / 8).astype(BF16)
-
-
-def silu(z):
-    return z / (1 + np.exp(-z))
 
 
 def halves(x, gate):
@@ -29,27 +25,28 @@ def halves(x, gate):
 # ---- Gated
 
 
-@pytest.mark.parametrize("gate", ["halves", "interleaved"])
 @pytest.mark.parametrize("lead", [(), (3,)], ids=["one", "batch"])
-def test_a_gated_d_has_half_of_the_columns(rng, gate, lead):
+def test_a_gated_d_has_half_of_the_columns(rng, lead):
     x, w = eighths(rng, *lead, 33, 64), array(rng, (*lead, 96, 64), BF16)
-    got = gantry.gemm(x, w, epilogue=GATED, gate=gate, out_dtype="f32")
-    z, up = halves(matmul(x, w), gate)
-    assert got.d.shape == (*lead, 33, 48) and got.total.shape == (*lead, 48)
-    close(got.z, z)
-    close(got.total, up.sum(-2))
+    check_gated(
+        gantry.gemm(x, w, epilogue=GATED, gate="interleaved", out_dtype="f32"), *halves(matmul(x, w), "interleaved")
+    )
+    got = gantry.gemm(x, w, epilogue=KEPT, out_dtype="f32")
+    z, up = halves(matmul(x, w), "halves")
+    close(got.gates, z)
+    close(got.ups, up)
     assert np.abs(got.d - silu(z) * up).max() <= 1e-5 * np.abs(silu(z) * up).max()
 
 
 def test_a_gated_plan_writes_where_it_is_told_and_explains_itself(rng):
     x, w, out = eighths(rng, 33, 64), array(rng, (96, 64), BF16), np.zeros((33, 64), np.float32)
-    plan = gantry.plan(x, w, epilogue=GATED, out=out[:, :48])
-    assert plan(x, w, out=out[:, :48]).z.shape == (33, 48)
+    plan = gantry.plan(x, w, epilogue=KEPT, out=out[:, :48])
+    assert plan(x, w, out=out[:, :48]).gates.shape == (33, 48)
     z, up = halves(matmul(x, w), "halves")
     assert np.abs(out[:, :48] - silu(z) * up).max() <= 1e-5 * np.abs(silu(z) * up).max() and (out[:, 48:] == 0).all()
-    run = gantry.simulate(x, w, epilogue=GATED, out_dtype="f32", seed=5)
-    assert run.report.clean and (run.result.z == z).all()
-    assert gantry.explain(x, w, epilogue=GATED, out_dtype="f32").text
+    run = gantry.simulate(x, w, epilogue=KEPT, out_dtype="f32", seed=5)
+    assert run.report.clean and (run.result.gates == z).all()
+    assert gantry.explain(x, w, epilogue=KEPT, out_dtype="f32").text
 
 
 def test_what_a_gate_cannot_be_is_refused(rng):
@@ -70,7 +67,8 @@ OFFSETS = [(0, 50, 100, 150), (0, 0, 150, 150), (0, 129, 130, 150), (0, 0, 0, 0)
 
 @pytest.fixture
 def experts(rng):
-    return array(rng, (150, 64), BF16), array(rng, (3, 72, 64), BF16), array(rng, (3, 72), np.float32)
+    """Small integers, whose sums f16 holds exactly."""
+    return array(rng, (150, 64), np.float16), array(rng, (3, 72, 64), np.float16), array(rng, (3, 72), np.float32)
 
 
 def by_group(a, b, bias, bounds, out):
@@ -82,7 +80,7 @@ def by_group(a, b, bias, bounds, out):
 @pytest.mark.parametrize("offsets", OFFSETS, ids=str)
 def test_ragged_rows_are_multiplied_with_their_group(experts, offsets):
     a, b, bias = experts
-    out = np.full((150, 72), -1, np.float32)
+    out = np.full((150, 72), -1, np.float16)
     got = gantry.gemm(a, b, epilogue=BIASED, bias=bias, groups=np.array(offsets, np.int32), out=out)
     assert got is out
     close(out, by_group(a, b, bias, pairwise(offsets), np.full((150, 72), -1.0)))
@@ -90,7 +88,7 @@ def test_ragged_rows_are_multiplied_with_their_group(experts, offsets):
 
 def test_random_offsets_use_one_plan(rng, experts):
     a, b, bias = experts
-    plan = gantry.plan(a, b, epilogue=BIASED, bias=bias, groups=np.zeros(4, np.int32), out_dtype="f32")
+    plan = gantry.plan(a, b, epilogue=BIASED, bias=bias, groups=np.zeros(4, np.int32))
     assert repr(plan).startswith("<gantry.Plan 3 groups, 150 x 72 x 64")
     for _ in range(10):
         offsets = np.array([0, *sorted(rng.integers(0, 151, 2)), 150], np.int32)
@@ -98,24 +96,17 @@ def test_random_offsets_use_one_plan(rng, experts):
         close(d, by_group(a, b, bias, pairwise(offsets), np.zeros((150, 72))))
 
 
-def test_weights_of_k_by_n_and_one_bias_for_all_groups(experts):
+def test_one_bias_is_for_all_groups(experts):
+    """Of weights that are K x N, test_rows.py has groups."""
     a, b, bias = experts
     offsets = np.array([0, 50, 60, 150], np.int32)
-    d = gantry.gemm(
-        a,
-        np.ascontiguousarray(b.swapaxes(1, 2)),
-        trans_b=False,
-        epilogue=BIASED,
-        bias=bias[0],
-        groups=offsets,
-        out_dtype="f32",
-    )
+    d = gantry.gemm(a, b, epilogue=BIASED, bias=bias[0], groups=offsets)
     close(d, by_group(a, b, bias[[0, 0, 0]], pairwise(offsets), np.zeros((150, 72))))
 
 
 def test_counts_use_the_first_rows_of_each_group(experts):
     a, b, bias = experts
-    out = np.full((150, 72), -1, np.float32)
+    out = np.full((150, 72), -1, np.float16)
     counts = np.array([3, 0, 50], np.int32)
     gantry.gemm(a, b, epilogue=BIASED, bias=bias, group_counts=counts, out=out)
     bounds = [(50 * i, 50 * i + count) for i, count in enumerate(counts)]
@@ -124,7 +115,7 @@ def test_counts_use_the_first_rows_of_each_group(experts):
 
 def test_offsets_of_other_integers_are_copied_or_refused(experts):
     a, b, bias = experts
-    given = {"epilogue": BIASED, "bias": bias, "out_dtype": "f32"}
+    given = {"epilogue": BIASED, "bias": bias}
     expected = gantry.gemm(a, b, groups=np.array([0, 50, 60, 150], np.int32), **given)
     for offsets in (np.array([0, 50, 60, 150]), np.array([0, 9, 50, 9, 60, 9, 150, 9], np.int32)[::2]):
         assert (gantry.gemm(a, b, groups=offsets, **given) == expected).all()

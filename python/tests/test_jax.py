@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference import BF16, E4M3, array, close, gelu, matmul, stub_and_its_functions
+from epilogues import BIASED, EVERYTHING, GATED, check_everything, check_gated
+from reference import BF16, E4M3, array, close, matmul, stub_and_its_functions, unsigned
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -45,29 +46,25 @@ def test_transposes_are_seen_through(rng, trans_a, trans_b):
 
 
 def test_operands_that_need_it_are_copied_by_xla(rng):
-    a, b = numbers(rng, 64, 32, dtype=np.int8), numbers(rng, 16, 64, dtype=np.int8)
+    a, b = jnp.asarray(unsigned(rng, (64, 32))), numbers(rng, 16, 64, dtype=np.int8)
     d = jax.jit(lambda a, b: gantry.jax.gemm(a, b, trans_a=True))(a, b)
     close(as_numpy(d), matmul(as_numpy(a).T, as_numpy(b)))
 
 
-TEXT = "let z = alpha * acc + row(bias); d = gelu(z); pre = z; top = reduce_max(z)"
-
-
 def test_arguments_and_outputs_go_through_the_call(rng):
-    a, b, bias = numbers(rng, 32, 64), numbers(rng, 16, 64), numbers(rng, 16, dtype=np.float32)
-    got = jax.jit(lambda *x: gantry.jax.gemm(*x[:2], epilogue=TEXT, bias=x[2], alpha=0.5))(a, b, bias)
-    z = 0.5 * matmul(as_numpy(a), as_numpy(b)) + as_numpy(bias)
-    close(as_numpy(got.pre), z)
-    close(as_numpy(got.d), gelu(z), relative=2.0**-18)
-    close(as_numpy(got.top), z.max())
+    a, b, c = (numbers(rng, *shape, dtype=np.float16) for shape in ((48, 64), (40, 64), (48, 40)))
+    scale = numbers(rng, 48, dtype=np.float32)
+    given = {"epilogue": EVERYTHING, "alpha": 0.5, "beta": 2}
+    got = jax.jit(lambda a, b, c, scale: gantry.jax.gemm(a, b, c=c, scale=scale, **given))(a, b, c, scale)
+    z = 0.5 * matmul(as_numpy(a), as_numpy(b)) + 2 * as_numpy(c).astype(float) + as_numpy(scale)[:, None]
+    check_everything(type(got)(*map(as_numpy, got)), z)
 
 
 def test_a_gated_d_has_half_of_the_columns(rng):
-    a, b = numbers(rng, 32, 64), numbers(rng, 32, 64)
-    text = "d = relu(gate(acc)) * up(acc)"
-    d = jax.jit(lambda a, b: gantry.jax.gemm(a, b, epilogue=text, gate="interleaved", out_dtype="f32"))(a, b)
-    z = matmul(as_numpy(a), as_numpy(b))
-    close(as_numpy(d), np.maximum(z[:, ::2], 0) * z[:, 1::2])
+    a, b = numbers(rng, 32, 64) / 8, numbers(rng, 32, 64)
+    got = jax.jit(lambda a, b: gantry.jax.gemm(a, b, epilogue=GATED, gate="interleaved", out_dtype="f32"))(a, b)
+    z, up = np.split(matmul(as_numpy(a), as_numpy(b)).reshape(32, 16, 2), 2, -1)
+    check_gated(type(got)(*map(as_numpy, got)), z[..., 0], up[..., 0])
 
 
 def test_what_the_call_does_not_take_is_refused(rng):
@@ -80,7 +77,7 @@ def test_what_the_call_does_not_take_is_refused(rng):
 def test_groups_gather_rows_and_have_factors_of_blocks(rng):
     offsets, gather = np.array([0, 33, 33, 50, 64], np.int32), rng.integers(-1, 41, 70).astype(np.int32)
     a, b = numbers(rng, 40, 64), numbers(rng, 4, 48, 64)
-    d = jax.jit(lambda *x: gantry.jax.gemm(*x[:2], groups=x[2], gather=x[3], out_dtype="f32"))(a, b, offsets, gather)
+    d = jax.jit(lambda *x: gantry.jax.gemm(*x[:2], groups=x[2], gather=x[3]))(a, b, offsets, gather)
     there = (gather >= 0) & (gather < 40)
     rows = np.where(there[:, None], as_numpy(a)[np.where(there, gather, 0)], 0)
     for i, (start, end) in enumerate(pairwise(offsets)):
@@ -94,13 +91,14 @@ def test_groups_gather_rows_and_have_factors_of_blocks(rng):
 
 
 def test_counts_use_the_first_rows_of_each_group(rng):
-    a, b, counts = numbers(rng, 120, 64), numbers(rng, 4, 48, 64), np.array([3, 0, 30, 17], np.int32)
-    run = jax.jit(lambda a, b, counts: gantry.jax.gemm(a, b, group_counts=counts, out_dtype="f32"))
+    a, b = numbers(rng, 120, 64, dtype=np.float16), numbers(rng, 4, 48, 64, dtype=np.float16)
+    bias, counts = numbers(rng, 4, 48, dtype=np.float32), np.array([3, 0, 30, 17], np.int32)
+    run = jax.jit(lambda a, b, counts: gantry.jax.gemm(a, b, epilogue=BIASED, bias=bias, group_counts=counts))
     for given in (counts, counts[::-1].copy()):  # read by the kernel: one program for all
         d = as_numpy(run(a, b, given))
         for i, count in enumerate(given):
             rows = slice(30 * i, 30 * i + count)
-            close(d[rows], matmul(as_numpy(a)[rows], as_numpy(b)[i]))
+            close(d[rows], matmul(as_numpy(a)[rows], as_numpy(b)[i]) + as_numpy(bias)[i])
     with pytest.raises(gantry.InvalidArgument, match="120 rows for 7 groups"):
         run(a, b, np.zeros(7, np.int32))
 
@@ -179,14 +177,14 @@ def test_gradients_are_mapped_and_maps_differentiated(rng):
 
 
 def test_a_linear_layer_of_float32_multiplies_as_tf32_where_that_is_asked(rng):
-    x, w, bias = (numbers(rng, *shape, dtype=np.float32) for shape in ((32, 64), (16, 64), (16,)))
-    out = gantry.jax.linear(x, w, bias, dtype="tf32")
+    x, w = (numbers(rng, *shape, dtype=np.float32) for shape in ((16, 32), (24, 32)))
+    out = gantry.jax.linear(x, w, dtype="tf32")
     assert out.dtype == jnp.float32
-    close(as_numpy(out), matmul(as_numpy(x), as_numpy(w)) + as_numpy(bias))
+    close(as_numpy(out), matmul(as_numpy(x), as_numpy(w)))
     with pytest.raises(gantry.GantryError, match="tf32"):
-        gantry.jax.linear(x, w, bias)
-    dx = jax.grad(lambda x: gantry.jax.linear(x, w, bias, dtype="tf32").sum())(x)
-    close(as_numpy(dx), np.broadcast_to(as_numpy(w).astype(float).sum(0), (32, 64)))
+        gantry.jax.linear(x, w)
+    dx = jax.grad(lambda x: gantry.jax.linear(x, w, dtype="tf32").sum())(x)
+    close(as_numpy(dx), np.broadcast_to(as_numpy(w).astype(float).sum(0), (16, 32)))
 
 
 @pytest.mark.parametrize("in_axes", [(0, 0, 0), (0, None, None), (None, 0, None), (None, None, 0), (1, 0, 0)], ids=str)
