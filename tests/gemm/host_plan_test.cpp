@@ -531,6 +531,10 @@ TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
     ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(first_mismatch(x.args), "");
   }
+  // A plan of one takes the place of another's.
+  auto moved = Products::plan(x.args, device, {.asked = names[0]});
+  *moved = std::move(*Products::plan(x.args, device, {.asked = names[1]}));
+  EXPECT_THAT(moved->explain(), HasSubstr(std::string("Kernel: ") + names[1]));
   const auto none = Products::plan(x.args, device, {.asked = "64x64"});
   ASSERT_FALSE(none);
   ASSERT_THAT(names_of(none.error()), ElementsAre("no_configuration"));

@@ -19,8 +19,8 @@
 
 #include <iosfwd>
 #include <utility>
-#include <variant>
 
+#include <gantry/gemm/detail/one_of.hpp>
 #include <gantry/gemm/plan.hpp>
 
 namespace gantry {
@@ -80,7 +80,7 @@ class GemmSet {
 
   class Plan {
    public:
-    using AnyPlan = std::variant<GemmPlan<First>, GemmPlan<Others>...>;
+    using AnyPlan = detail::OneOf<GemmPlan<First>, GemmPlan<Others>...>;
 
     Plan(AnyPlan plan, detail::SetChoice choice) : plan_(std::move(plan)), choice_(std::move(choice)) {}
 
@@ -89,20 +89,20 @@ class GemmSet {
     GANTRY_COLD String explain() const {
       String out;
       choice_.append_explanation(out);
-      std::visit([&](const auto& plan) { plan.append_explanation(out); }, plan_);
+      plan_.visit([&](const auto& plan) { plan.append_explanation(out); });
       return out;
     }
     std::size_t workspace_bytes() const {
-      return std::visit([](const auto& plan) { return plan.workspace_bytes(); }, plan_);
+      return plan_.visit([](const auto& plan) { return plan.workspace_bytes(); });
     }
     template <class Machine>
     LaunchResult run(const Machine& machine) const {
-      return std::visit([&machine](const auto& plan) { return plan.run(machine); }, plan_);
+      return plan_.visit([&machine](const auto& plan) { return plan.run(machine); });
     }
     // run(), and waits until D is there.
     template <class Machine>
     LaunchResult run_and_wait(const Machine& machine) const {
-      return std::visit([&machine](const auto& plan) { return plan.run_and_wait(machine); }, plan_);
+      return plan_.visit([&machine](const auto& plan) { return plan.run_and_wait(machine); });
     }
 
    private:
@@ -169,7 +169,7 @@ class GemmSet {
     }
     auto plan = GemmPlan<Spec>::make(GemmArguments<Spec>(args), device, workspace);
     if (!plan) return unexpected(plan.error());
-    return Plan(std::move(*plan), choice);
+    return Plan({i, std::move(*plan)}, choice);
   }
 };
 
