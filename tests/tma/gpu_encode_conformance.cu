@@ -5,6 +5,10 @@
 //   nvcc -std=c++20 -Iinclude -gencode arch=compute_90a,code=sm_90a tests/tma/gpu_encode_conformance.cu
 //        -o gpu_encode_conformance && ./gpu_encode_conformance
 #include <cstdio>
+#include <type_traits>
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
 
 #include <gantry/tma/encode.hpp>
 
@@ -14,6 +18,35 @@
 namespace {
 
 using namespace gantry;
+
+static_assert(sizeof(CUtensorMap) == sizeof(TmaDescriptor));
+static_assert(static_cast<int>(TmaDataType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
+              static_cast<int>(TmaDataType::f64) == CU_TENSOR_MAP_DATA_TYPE_FLOAT64 &&
+              static_cast<int>(TmaDataType::f32_ftz) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ &&
+              static_cast<int>(TmaDataType::tf32_ftz) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ);
+static_assert(static_cast<int>(TmaInterleave::bytes_32) == CU_TENSOR_MAP_INTERLEAVE_32B);
+static_assert(static_cast<int>(TmaSwizzle::bytes_128) == CU_TENSOR_MAP_SWIZZLE_128B);
+static_assert(static_cast<int>(TmaL2Promotion::bytes_256) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+static_assert(static_cast<int>(TmaFill::nan) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
+static_assert(CUDA_SUCCESS == tma_detail::kDriverSuccess);
+
+// A type of the driver's as ours are written: an enumeration is an int, and a map has no type.
+template <class T>
+struct Plain {
+  static_assert(!std::is_enum_v<T> || sizeof(T) == sizeof(int));
+  using Type = std::conditional_t<std::is_enum_v<T>, int, T>;
+};
+template <>
+struct Plain<CUtensorMap*> {
+  using Type = void*;
+};
+template <class Result, class... Arguments>
+struct Plain<Result (*)(Arguments...)> {
+  using Type = typename Plain<Result>::Type (*)(typename Plain<Arguments>::Type...);
+};
+static_assert(std::is_same_v<tma_detail::EncodeTiled, Plain<PFN_cuTensorMapEncodeTiled_v12000>::Type>);
+static_assert(std::is_same_v<tma_detail::EncodeIm2col, Plain<PFN_cuTensorMapEncodeIm2col_v12000>::Type>);
+static_assert(std::is_same_v<tma_detail::ReplaceAddress, Plain<PFN_cuTensorMapReplaceAddress_v12000>::Type>);
 
 struct Tally {
   int passed = 0;

@@ -16,11 +16,9 @@
 
 #include <gantry/tma/rules.hpp>
 
-#if __has_include(<cuda.h>) && __has_include(<cuda_runtime_api.h>) && __has_include(<cudaTypedefs.h>)
+#if __has_include(<cuda_runtime_api.h>)
 #define GANTRY_HAVE_TMA_DRIVER 1
 #if GANTRY_DEFINES_HOST
-#include <cuda.h>
-#include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 #endif
 #else
@@ -97,22 +95,32 @@ constexpr EncodedTmaDescriptor encode_packed(const TmaDescriptorParams& params) 
 
 #if GANTRY_HAVE_TMA_DRIVER
 
+namespace tma_detail {
+
+// The driver's functions, with int for its enumerations: every source that nvcc compiles would read 200 KB of <cuda.h>
+// and <cudaTypedefs.h> for them. tests/tma/gpu_encode_conformance.cu compares them with those.
+using EncodeTiled = int (*)(void* map, int type, std::uint32_t rank, void* address, const std::uint64_t* dims,
+                            const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t* steps,
+                            int interleave, int swizzle, int promotion, int fill);
+using EncodeIm2col = int (*)(void* map, int type, std::uint32_t rank, void* address, const std::uint64_t* dims,
+                             const std::uint64_t* strides, const int* lower, const int* upper, std::uint32_t channels,
+                             std::uint32_t pixels, const std::uint32_t* steps, int interleave, int swizzle,
+                             int promotion, int fill);
+using ReplaceAddress = int (*)(void* map, void* address);
+inline constexpr int kDriverSuccess = 0;
+inline constexpr int kNoDriver = -1;
+
+// Calls the encoder with the arguments as they are. Returns the driver's code, or kNoDriver.
+int call_encoder(const TmaDescriptorParams& p, TmaDescriptor& map) noexcept;
+
+}  // namespace tma_detail
+
 // Encodes for the GPU of the current device.
 EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params) noexcept;
 // Moves a map that the driver encoded to another address.
 TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* address) noexcept;
 
 #if GANTRY_DEFINES_HOST
-
-static_assert(sizeof(CUtensorMap) == sizeof(TmaDescriptor));
-static_assert(static_cast<int>(TmaDataType::bf16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
-              static_cast<int>(TmaDataType::f64) == CU_TENSOR_MAP_DATA_TYPE_FLOAT64 &&
-              static_cast<int>(TmaDataType::f32_ftz) == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ &&
-              static_cast<int>(TmaDataType::tf32_ftz) == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ);
-static_assert(static_cast<int>(TmaInterleave::bytes_32) == CU_TENSOR_MAP_INTERLEAVE_32B);
-static_assert(static_cast<int>(TmaSwizzle::bytes_128) == CU_TENSOR_MAP_SWIZZLE_128B);
-static_assert(static_cast<int>(TmaL2Promotion::bytes_256) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
-static_assert(static_cast<int>(TmaFill::nan) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 
 namespace tma_detail {
 
@@ -132,8 +140,8 @@ Function driver_entry(const char* name) noexcept {
 
 // The encoder's arrays. Wider than any rank, so that a rank of 6 reads zeros and not past the end.
 struct DriverArrays {
-  cuuint64_t dims[8] = {}, strides[8] = {};
-  cuuint32_t box[8] = {}, steps[8] = {};
+  std::uint64_t dims[8] = {}, strides[8] = {};
+  std::uint32_t box[8] = {}, steps[8] = {};
   int lower[8] = {}, upper[8] = {};
 
   explicit DriverArrays(const TmaDescriptorParams& p) noexcept {
@@ -150,30 +158,25 @@ struct DriverArrays {
   }
 };
 
-inline constexpr int kNoDriver = -1;
-
-// Calls the encoder with the arguments as they are. Returns the driver's code, or kNoDriver.
 inline int call_encoder(const TmaDescriptorParams& p, TmaDescriptor& map) noexcept {
   if (cudaFree(nullptr) != cudaSuccess) return kNoDriver;  // the encoder needs a context
   const DriverArrays arrays(p);
-  auto* const out = reinterpret_cast<CUtensorMap*>(&map);
   auto* const address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(p.address));
-  const auto type = static_cast<CUtensorMapDataType>(p.data_type);
-  const auto interleave = static_cast<CUtensorMapInterleave>(p.interleave);
-  const auto swizzle = static_cast<CUtensorMapSwizzle>(p.swizzle);
-  const auto promotion = static_cast<CUtensorMapL2promotion>(p.l2_promotion);
-  const auto fill = static_cast<CUtensorMapFloatOOBfill>(p.fill);
+  const auto type = static_cast<int>(p.data_type);
+  const auto interleave = static_cast<int>(p.interleave);
+  const auto swizzle = static_cast<int>(p.swizzle);
+  const auto promotion = static_cast<int>(p.l2_promotion);
+  const auto fill = static_cast<int>(p.fill);
   if (p.mode == TmaMode::im2col) {
-    const auto encode = driver_entry<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
+    const auto encode = driver_entry<EncodeIm2col>("cuTensorMapEncodeIm2col");
     if (encode == nullptr) return kNoDriver;
-    return static_cast<int>(encode(out, type, p.rank, address, arrays.dims, arrays.strides, arrays.lower, arrays.upper,
-                                   p.channels_per_pixel, p.pixels_per_column, arrays.steps, interleave, swizzle,
-                                   promotion, fill));
+    return encode(&map, type, p.rank, address, arrays.dims, arrays.strides, arrays.lower, arrays.upper,
+                  p.channels_per_pixel, p.pixels_per_column, arrays.steps, interleave, swizzle, promotion, fill);
   }
-  const auto encode = driver_entry<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
+  const auto encode = driver_entry<EncodeTiled>("cuTensorMapEncodeTiled");
   if (encode == nullptr) return kNoDriver;
-  return static_cast<int>(encode(out, type, p.rank, address, arrays.dims, arrays.strides, arrays.box, arrays.steps,
-                                 interleave, swizzle, promotion, fill));
+  return encode(&map, type, p.rank, address, arrays.dims, arrays.strides, arrays.box, arrays.steps, interleave, swizzle,
+                promotion, fill);
 }
 
 }  // namespace tma_detail
@@ -184,16 +187,16 @@ inline EncodedTmaDescriptor encode_with_driver(const TmaDescriptorParams& params
   result.driver_code = tma_detail::call_encoder(params, result.map);
   if (result.driver_code == tma_detail::kNoDriver) {
     result.status = TmaEncodeStatus::no_driver;
-  } else if (result.driver_code != CUDA_SUCCESS) {
+  } else if (result.driver_code != tma_detail::kDriverSuccess) {
     result.status = TmaEncodeStatus::refused_by_driver;
   }
   return result;
 }
 
 inline TmaEncodeStatus replace_address_with_driver(TmaDescriptor& map, void* address) noexcept {
-  const auto replace = tma_detail::driver_entry<PFN_cuTensorMapReplaceAddress_v12000>("cuTensorMapReplaceAddress");
+  const auto replace = tma_detail::driver_entry<tma_detail::ReplaceAddress>("cuTensorMapReplaceAddress");
   if (replace == nullptr) return TmaEncodeStatus::no_driver;
-  const bool moved = replace(reinterpret_cast<CUtensorMap*>(&map), address) == CUDA_SUCCESS;
+  const bool moved = replace(&map, address) == tma_detail::kDriverSuccess;
   return moved ? TmaEncodeStatus::encoded : TmaEncodeStatus::refused_by_driver;
 }
 
