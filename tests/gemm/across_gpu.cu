@@ -1,5 +1,5 @@
-// GEMMs whose epilogues combine columns of a row, as tiles are chosen for them, or round every value: ptxas must report
-// no spills, no stack and no serialised wgmma.
+// GEMMs whose epilogues combine columns of a row, as tiles are chosen for them, leave partial results, or round values:
+// ptxas must report no spills, no stack and no serialised wgmma.
 #include <gantry/arch/kernel_entry.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/types.hpp>
@@ -52,6 +52,16 @@ struct Rounded {
   static constexpr GemmOptions options{};
 };
 
+struct PartialSoftmax {
+  static constexpr fusion::Graph graph =
+      fusion::graph("d = acc; m col = reduce_col_max(acc, 128); s col = reduce_col_sumexp(acc, 128)");
+  static constexpr GemmOptions options{.tile = {128, 256}, .schedule = GemmSchedule::cooperative};
+};
+struct CutOff {
+  static constexpr fusion::Graph graph = fusion::graph("round toward_zero; d = acc; r:bf16 = reduce_row_add(acc, 64)");
+  static constexpr GemmOptions options{.tile = {128, 128}, .cluster = {8, 1}, .schedule = GemmSchedule::cooperative};
+};
+
 template <class Spec>
 const void* entry() {
   return reinterpret_cast<const void*>(detail::kernel_entry<typename GemmTypes<Spec>::Kernel>);
@@ -64,6 +74,8 @@ const void* kernels[] = {entry<BlockScales>(),
                          entry<Softmax>(),
                          entry<Top2>(),
                          entry<Top4>(),
-                         entry<Rounded>()};
+                         entry<Rounded>(),
+                         entry<PartialSoftmax>(),
+                         entry<CutOff>()};
 
 }  // namespace gantry_test
