@@ -57,6 +57,25 @@ class Gemm(Cli):
         self.assertTrue(answer["ok"])
         self.assertEqual(answer["verified"]["elements"], 2 * 7200 + 1)
 
+    def test_a_vector_may_be_set_to_one_number(self):
+        epilogue = ("--epilogue", "d = acc + row(bias) * col(shift:bf16)")
+        filled, set_ = self.answer(*epilogue), self.answer(*epilogue, "--set", "bias=2", "--set", "shift=-0.5")
+        self.assertEqual((set_["clean"], set_["verified"]["wrong"]), (True, 0))
+        self.assertEqual(set_["verified"]["elements"], filled["verified"]["elements"])
+        lines = "70 72 40\n65 136 200\n"
+        answer = self.array(lines, *epilogue, "--set", "bias=2")
+        self.assertEqual((answer["clean"], answer["verified"]["wrong"]), (True, 0))
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = acc; y = acc", "--set", "y=2")
+        self.assertIn("y, an output tensor, was given a number: tensors and reductions are given by their address", said)
+
+    def test_outputs_are_rounded_as_asked(self):
+        for name in ("toward_zero", "nearest_away"):
+            answer = self.answer("--epilogue", "d = acc / 3; y:e4m3 = acc / 7", "--round", name)
+            self.assertEqual((answer["clean"], answer["verified"]["wrong"]), (True, 0))
+            self.assertEqual(answer["epilogue"], f"round {name}; d = acc / 3; y:e4m3 = acc / 7")
+        said = self.refused("gemm", "--machine", "sim", *SIZE, "--round", "up", status=2)
+        self.assertIn('--round takes one of nearest_even, nearest_away, toward_zero, and not "up"', said)
+
     def test_vectors_of_packed_elements_are_read_packed(self):
         for element in ("u1", "s2", "u2", "s4", "u4", "e2m1", "e2m3", "e3m2"):
             answer = self.answer("--batch", "2", "--epilogue", f"d = acc + row(r:{element}) * col(c1:{element})")
@@ -262,7 +281,7 @@ class Gemm(Cli):
             '--tile takes extents such as 128x192 or 128x192x64, and not "128"',
             '--cluster takes extents such as 2x1 or 1x1x2, and not "2x1x1x1"',
             '--schedule takes one of auto, cooperative, pingpong, and not "fast"',
-            '--set takes a scalar\'s name and value such as alpha=2, and not "alpha"',
+            '--set takes the name of a scalar or a vector and a number such as alpha=2, and not "alpha"',
             '--major-a takes one of k, m, and not "n"',
             '--machine takes one of auto, sim, gpu, and not "tpu"',
             '--inputs takes one of eighths, uniform, zeros, special, and not "large"',
@@ -379,7 +398,7 @@ class Gemm(Cli):
 
     def test_a_scalar_has_one_value(self):
         said = self.refused("gemm", *SIZE, "--epilogue", "d = alpha * acc", "--set", "alpha=2", "--set", "alpha=3", status=2)
-        self.assertIn('--set gives "alpha" more than once: a scalar has one value', said)
+        self.assertIn('--set gives "alpha" more than once: an argument has one value', said)
 
     def test_a_scalar_that_the_epilogue_does_not_have_is_named(self):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = alpha * acc", "--set", "alhpa=2")

@@ -269,8 +269,8 @@ void add_gemm_command(CLI::App& app, int& status) {
   add_flag(*command, "--progress", texts->progress, "print progress even if standard error is not a terminal");
   command->footer(
       "Example: gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue \"d = gelu(acc + row(bias))\"\n"
-      "Tensor and vector arguments of the epilogue are filled like A and B; --set gives scalars, which else have their "
-      "defaults.\n"
+      "Tensor and vector arguments of the epilogue are filled like A and B; --set gives numbers to scalars, which else "
+      "have their defaults, and to vectors.\n"
       "The exit status is 1 if the GEMM cannot run, its result is wrong or the checker reports findings, and 77 if "
       "--machine gpu finds no GPU.");
   command->callback([texts, &status] { status = run_command(*texts); });

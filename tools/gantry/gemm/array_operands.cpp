@@ -65,7 +65,7 @@ void Operands::add_array() {
   };
   for (int i = 0; i < asked_.graph.argument_count; ++i) {
     const fusion::Argument& a = asked_.graph.arguments[i];
-    if (a.kind == fusion::ArgumentKind::scalar) continue;
+    if (is_number(a)) continue;
     Operand operand{.name = a.name.text, .element = a.element, .rows = a.row_major, .written = is_output(a.kind)};
     operand.argument = i;
     if (a.kind == fusion::ArgumentKind::reduction) {  // one number for each GEMM

@@ -156,10 +156,16 @@ void Operands::add_matrices() {
   scales("scale_b", o.scale_b, asked_.n);
 }
 
+bool Operands::is_number(const fusion::Argument& a) const {
+  if (a.kind == fusion::ArgumentKind::scalar) return true;
+  return fusion::takes_number(a) &&
+         std::any_of(scalars_.begin(), scalars_.end(), [&](const Scalar& s) { return s.name == a.name.text; });
+}
+
 void Operands::add_arguments() {
   for (int i = 0; i < asked_.graph.argument_count; ++i) {
     const fusion::Argument& a = asked_.graph.arguments[i];
-    if (a.kind == fusion::ArgumentKind::scalar) continue;
+    if (is_number(a)) continue;
     Operand operand{.name = a.name.text, .element = a.element, .rows = a.row_major, .written = is_output(a.kind)};
     operand.argument = i;
     const bool tensor = fusion::is_matrix(a);

@@ -95,6 +95,8 @@ class Operands {
   void allocate();
   void add_matrices();
   void add_arguments();
+  // A scalar, or a vector that --set gives a number: nothing lies in memory.
+  bool is_number(const fusion::Argument& argument) const;
   void fill(Operand& operand, std::uint64_t seed) const;
   static void fill_scales(Operand& operand, std::uint64_t seed);
   void add_groups();

@@ -38,11 +38,12 @@ class Reader : public OptionReader {
       const std::size_t equals = text.find('=');
       Scalar scalar{text.substr(0, equals)};
       const std::string_view number = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
-      if (!read_number(number, scalar.value)) wrong("--set", "a scalar's name and value such as alpha=2", text);
+      if (!read_number(number, scalar.value))
+        wrong("--set", "the name of a scalar or a vector and a number such as alpha=2", text);
       const bool again = std::any_of(out.begin(), out.end(), [&](const Scalar& s) { return s.name == scalar.name; });
       if (again) {
         refuse(OptionRule::repeated, "--set",
-               fmt::format("--set gives {} more than once: a scalar has one value", in_quotes(scalar.name)));
+               fmt::format("--set gives {} more than once: an argument has one value", in_quotes(scalar.name)));
       }
       out.push_back(scalar);
     }
@@ -250,7 +251,8 @@ void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
   text("--epilogue", texts.epilogue, "TEXT", "the fused epilogue; default \"d = acc\" (see gantry explain fusion)");
   text("--round", texts.round, "NAME",
        "how D and auxiliary outputs are rounded: nearest_even, nearest_away or toward_zero; default nearest_even");
-  command.add_option("--set", texts.values, "a scalar of the epilogue, such as alpha=2")->option_text("NAME=NUMBER");
+  command.add_option("--set", texts.values, "a scalar of the epilogue, or a vector of one number, such as alpha=2")
+      ->option_text("NAME=NUMBER");
   text("--major-a", texts.major_a, "k|m", "contiguous mode of A; default k");
   text("--major-b", texts.major_b, "k|n", "contiguous mode of B; default k");
   text("--layout-c", texts.layout_c, "row|column", "row- or column-major C; default row");
