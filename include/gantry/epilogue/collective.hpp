@@ -29,6 +29,7 @@
 
 #include <gantry/arch/fence.hpp>
 #include <gantry/epilogue/detail/collective_parts.hpp>
+#include <gantry/epilogue/detail/collective_results.hpp>
 #include <gantry/epilogue/fusion/callbacks_builder.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
 #include <gantry/pipeline/tma_store.hpp>
@@ -438,36 +439,11 @@ class CollectiveEpilogue {
 
   static constexpr int kFragment = Config::policy.fragment_size;
 
-  // A thread's results of a subtile: elements of D at once; or values until they have been reduced or rearranged, which
-  // needs all.
-  struct ElementResults {
-    decltype(TileD::make_registers()) elements;
-
-    template <class Given, int F>
-    GANTRY_INLINE void take(int first, const Given (&values)[F]) {
-      fusion::store_values<typename TileD::Element, FusionConfig::graph.rounding>(elements, first, values);
-    }
-    GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
-      TileD::write(elements, buffers, stage, thread);
-    }
-  };
-  struct ValueResults {
-    Value values[kTile.values()];
-
-    template <int F>
-    GANTRY_INLINE void take(int first, const Value (&from)[F]) {
-      GANTRY_UNROLL
-      for (int k = 0; k < F; ++k) values[first + k] = from[k];
-    }
-    GANTRY_INLINE void write(typename TileD::Element* buffers, int stage, int thread) {
-      if constexpr (requires { typename Config::CopyOpR2R; }) Config::CopyOpR2R::copy(values, thread);
-      auto elements = TileD::make_registers();
-      fusion::store_values<typename TileD::Element, FusionConfig::graph.rounding>(elements, 0, values);
-      TileD::write(elements, buffers, stage, thread);
-    }
-  };
   static constexpr bool kCopies = requires { typename Config::CopyOpR2R; };
-  using Results = typename detail::ChosenType<kCopies || kReducesValues, ValueResults, ElementResults>::type;
+  static constexpr Rounding kRounding = FusionConfig::graph.rounding;
+  using Results = typename detail::ChosenType<kCopies || kReducesValues,
+                                              detail::ValueResults<Config, TileD, kRounding, Value, kTile.values()>,
+                                              detail::ElementResults<TileD, kRounding>>::type;
 
   template <class Accumulators, class C>
   GANTRY_INLINE static void visit(typename Fusion::Store& fusion, const Accumulators& accumulators, const C& c,
