@@ -18,7 +18,7 @@
 //     const bool sixteen_waves = cost.waves == 16 && cost.bound == GemmBound::tensor_cores;
 #pragma once
 
-#include <gantry/gemm/swap.hpp>
+#include <gantry/gemm/design_types.hpp>
 #include <gantry/gemm/workload.hpp>
 
 namespace gantry {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gantry/gemm/cost_model.hpp>
+#include <gantry/gemm/design_swap.hpp>
 
 namespace gantry {
 
