@@ -33,14 +33,20 @@ constexpr detail::FileReading kAnything{.streams = true};
 
 std::string why_not_read(const detail::FileText& read) {
   switch (read.fault) {
-    case detail::FileFault::none: return {};
-    case detail::FileFault::absent: return "there is no such file";
-    case detail::FileFault::not_opened: return std::string("it cannot be opened: ") + std::strerror(read.error);
-    case detail::FileFault::not_plain: return "it is no plain file";
-    case detail::FileFault::not_read: return std::string("it cannot be read: ") + std::strerror(read.error);
+    case detail::FileFault::none:
+      return {};
+    case detail::FileFault::absent:
+      return "there is no such file";
+    case detail::FileFault::not_opened:
+      return std::string("it cannot be opened: ") + std::strerror(read.error);
+    case detail::FileFault::not_plain:
+      return "it is no plain file";
+    case detail::FileFault::not_read:
+      return std::string("it cannot be read: ") + std::strerror(read.error);
     case detail::FileFault::silent:
       return "nothing has come from it for " + std::to_string(kAnything.most_silence / 1000) + " s";
-    case detail::FileFault::too_large: return "it has more than " + std::to_string(kAnything.most >> 20) + " MiB";
+    case detail::FileFault::too_large:
+      return "it has more than " + std::to_string(kAnything.most >> 20) + " MiB";
   }
   return {};
 }

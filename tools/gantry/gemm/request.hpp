@@ -25,7 +25,7 @@ struct AskedTexts {
   std::string b{}, c{},
       d{};  // empty: as A; as D where the expression uses C; as A, or wide enough for its accumulators
   std::string epilogue = "d = acc";
-  std::string round;
+  std::string round{};
   std::string major_a{}, major_b{}, layout_c{}, layout_d{};
   std::string tile{}, cluster{}, schedule{}, split{}, constant{}, gate{};
   int stages = 0, warpgroups = 0;

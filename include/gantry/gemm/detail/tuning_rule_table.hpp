@@ -1,5 +1,5 @@
-// Every rule of a tuning file: GANTRY_X(id, weight, asked, rule, remedy), as rules/rule.hpp says. Included with GANTRY_X
-// defined, once for each use.
+// Every rule of a tuning file: GANTRY_X(id, weight, asked, rule, remedy), as rules/rule.hpp says. Included with
+// GANTRY_X defined, once for each use.
 //
 // {line} is the number of a line, {text} the part of it that is wrong, {error} what the system says of a file.
 #ifndef GANTRY_X
