@@ -1,7 +1,6 @@
 // What choice.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
-#include <algorithm>
 #include <cstdio>
 
 #include <gantry/gemm/choice.hpp>
@@ -27,8 +26,12 @@ GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w) {
     const char* const along = w.groups == GemmGrouping::along_m ? " along M" : " along K";
     text += " on average, " + many + (w.batch == 1 ? " group" : " groups") + along;
     if (w.groups != GemmGrouping::along_m || w.expected.rows.empty()) return text;
-    const auto [least, most] = std::minmax_element(w.expected.rows.begin(), w.expected.rows.end());
-    return text + ", of " + std::to_string(*least) + " to " + std::to_string(*most) + " rows";
+    auto least = w.expected.rows.front(), most = least;
+    for (const auto rows : w.expected.rows) {
+      if (rows < least) least = rows;
+      if (rows > most) most = rows;
+    }
+    return text + ", of " + std::to_string(least) + " to " + std::to_string(most) + " rows";
   }
   return w.batch == 1 ? text : text + ", batch of " + many;
 }
