@@ -19,8 +19,11 @@ inline bool lines_end_anywhere(const GemmDesign& design, const fusion::Graph& gr
   const GemmOptions& o = design.options;
   const bool c = o.c == ElementType::void_ || direct_c(o);
   const bool tensors = graph.count(fusion::ArgumentKind::aux_in) + graph.count(fusion::ArgumentKind::aux_out) > 0;
-  return design.stores_d() && direct_d(o) && o.scatter_d == RowScatter::none && c && !tensors && !graph.gated() &&
-         fusion::longest_span(graph) == 0;
+  // Operands of groups are not packed, and have whole 16 bytes along the same mode.
+  const Major along = is_m_major(o.layout_d) ? o.major_a : o.major_b;
+  const bool loads = o.groups == GemmGrouping::none || along == Major::K;
+  return design.stores_d() && direct_d(o) && o.scatter_d == RowScatter::none && c && loads && !tensors &&
+         !graph.gated() && fusion::longest_span(graph) == 0;
 }
 
 // Some rows, none, and others; along M or along K.

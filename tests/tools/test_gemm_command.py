@@ -427,7 +427,7 @@ class Gemm(Cli):
             file.write("# Notes\n\nof mine\n")
             file.flush()
             said = self.refused("tune", *SIZE, "--file", file.name, status=2)
-        self.assertIn(f"{file.name} holds lines that are no tuning entries and would be lost: line 3: ", said)
+        self.assertIn(f"{file.name} holds lines that are no tuning entries and would be lost: line 3 has 1 field between bars", said)
 
     def test_tuning_reads_all_sizes_before_it_begins(self):
         self.assertIn("--m, --n and --k are required, or --shapes", self.refused("tune", status=2))
