@@ -207,8 +207,11 @@ GANTRY_FAKE int cuLaunchKernelEx(const Launch* launch, void* function, void** ar
     if (launch->attributes[i].id == 4) out.cluster = launch->attributes[i].words[0];
     if (launch->attributes[i].id == 6) out.dependent = launch->attributes[i].words[0] != 0;
   }
-  const auto* const bytes = static_cast<const unsigned char*>(arguments[0]);
-  out.parameters.assign(bytes, bytes + 512);
+  // Other kernels have fewer bytes of them.
+  if (out.function == "gantry_gemm") {
+    const auto* const bytes = static_cast<const unsigned char*>(arguments[0]);
+    out.parameters.assign(bytes, bytes + 512);
+  }
   const std::lock_guard<std::mutex> lock(fake_gpu().mutex);
   fake_gpu().launches.push_back(std::move(out));
   return 0;

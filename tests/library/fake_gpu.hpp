@@ -18,7 +18,7 @@ struct FakeLaunch {
   bool dependent = false;
   void* stream = nullptr;
   int device = -1;                        // whose context was current
-  std::vector<unsigned char> parameters;  // the first of them
+  std::vector<unsigned char> parameters;  // the first of a GEMM
 
   // Of the tensor map at an offset.
   void* address(std::size_t offset) const {
