@@ -84,7 +84,7 @@ struct SumSlots {
     int run, runs;   // of columns
   };
 
-  GANTRY_INLINE static void add_unit(const Params& p, Storage& s, const Unit& unit) {
+  GANTRY_WRAPS GANTRY_INLINE static void add_unit(const Params& p, Storage& s, const Unit& unit) {
     int listed = 0;
     const int scans = p.count / kScan + (p.count % kScan > 0 ? 1 : 0);
     for (int i = 0; i < scans; ++i) {
@@ -97,7 +97,7 @@ struct SumSlots {
   }
 
   // Appends those of kScan slots that go to the unit's rows. Returns how many are listed.
-  GANTRY_INLINE static int list(const Params& p, Storage& s, const Unit& unit, int first, int listed) {
+  GANTRY_WRAPS GANTRY_INLINE static int list(const Params& p, Storage& s, const Unit& unit, int first, int listed) {
     const int thread = static_cast<int>(arch::thread_rank()), warp = thread / 32, lane = thread % 32;
     const int begin = first + thread * kEach;
     const std::int32_t* const index = p.index + std::int64_t{unit.batch} * p.count;
@@ -126,11 +126,13 @@ struct SumSlots {
       listed += found;
     }
     const int unconfirmed = p.groups.offsets != nullptr ? kRows : 0;
+    std::int32_t* const slots = s.slots;
+    std::int32_t* const kept_rows = s.rows;
     GANTRY_UNROLL
     for (int i = 0; i < kEach; ++i) {
       if (rows[i] < 0) continue;
-      arch::st(arch::space_shared, &s.slots[at], begin + i);
-      arch::st(arch::space_shared, &s.rows[at], rows[i] + unconfirmed);
+      arch::st(arch::space_shared, slots + at, begin + i);
+      arch::st(arch::space_shared, kept_rows + at, rows[i] + unconfirmed);
       ++at;
     }
     arch::syncthreads();
