@@ -126,6 +126,7 @@ struct SumSlots {
       listed += found;
     }
     const int unconfirmed = p.groups.offsets != nullptr ? kRows : 0;
+    // Pointers, not arrays: without a barrier `at` lies anywhere, and it is the simulated SM that reports the store.
     std::int32_t* const slots = s.slots;
     std::int32_t* const kept_rows = s.rows;
     GANTRY_UNROLL
