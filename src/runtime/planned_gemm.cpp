@@ -131,7 +131,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   return out;
 }
 
-// Of A and B.
+// Of A and B, in the order in which the kernel's are encoded.
 void PlannedGemm::note_loads(const GemmDesign& design) {
   const GemmParameterMap& at = design.params;
   const auto note_operand = [this](const PackedOperand& x, const Place& place) {
@@ -141,13 +141,14 @@ void PlannedGemm::note_loads(const GemmDesign& design) {
       maps_.push_back(place);
     }
   };
+  if (design.options.swapped) note_operand(launch_.b, {at.b, Index::kB});
   if (design.options.gather_a) {
     pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, data)), Index::kA});
     pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, index)), Index::kIndex});
   } else {
     note_operand(launch_.a, {at.a, Index::kA});
   }
-  note_operand(launch_.b, {at.b, Index::kB});
+  if (!design.options.swapped) note_operand(launch_.b, {at.b, Index::kB});
 }
 
 void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {

@@ -1,6 +1,7 @@
 // Grouped GEMMs on the simulated SM, whose accumulators are exact, against their definition.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -144,6 +145,80 @@ void expect_gradients(const std::vector<int>& sizes, int m, int n, std::uint64_t
               float(a[count(x, m) + static_cast<std::size_t>(i)]) * float(b[count(x, n) + static_cast<std::size_t>(j)]);
         }
         ASSERT_EQ(float(d[at]), float(D(sum))) << "group " << g << ", row " << i << ", column " << j;
+      }
+    }
+  }
+}
+
+// Rows of C and D that TMA cannot address, of "d = acc + c + row(bias)": nothing of another group is touched.
+template <class Spec>
+void expect_any_columns() {
+  using Gemm = gantry::Gemm<Spec>;
+  constexpr int kGroups = 4, kN = 77, kK = 64;
+  Offsets offsets = offsets_of({100, 0, 30, 5});
+  for (std::int32_t& x : offsets) x += 1;
+  const int m = offsets.back() + 2;
+  const auto count = [](int x, int y) { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y); };
+  const auto a = numbers<bf16>(count(m, kK), 1), b = numbers<bf16>(count(kGroups * kN, kK), 2);
+  const auto c = numbers<bf16>(count(m, kN), 3);
+  const auto bias = numbers<float>(count(kGroups, kN), 4);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    std::vector<bf16> d(count(m, kN), bf16(kUntouched));
+    typename Gemm::Arguments args({.m = m, .n = kN, .k = kK, .batch = kGroups});
+    args.a = a.data();
+    args.b = b.data();
+    args.c = c.data();
+    args.d = d.data();
+    args.fusion["bias"] = bias.data();
+    args.groups.offsets = offsets.data();
+    const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
+    ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+    const LaunchResult result = plan->run(Simulator({.seed = seed}));
+    ASSERT_TRUE(result) << describe(result);
+    for (int row = 0; row < m; ++row) {
+      const int group = static_cast<int>(std::upper_bound(offsets.begin(), offsets.end(), row) - offsets.begin()) - 1;
+      for (int j = 0; j < kN; ++j) {
+        const std::size_t at = count(row, kN) + static_cast<std::size_t>(j);
+        float sum = kUntouched;
+        if (group >= 0 && group < kGroups) {
+          sum = float(c[at]) + bias[count(group, kN) + static_cast<std::size_t>(j)];
+          for (std::size_t x = 0; x < kK; ++x)
+            sum += float(a[count(row, kK) + x]) * float(b[count(group * kN + j, kK) + x]);
+        }
+        ASSERT_EQ(float(d[at]), float(bf16(sum))) << "row " << row << ", column " << j;
+      }
+    }
+  }
+}
+
+// Masked groups: a capacity for each group, and counts.
+template <class Spec>
+void expect_counted() {
+  using Gemm = gantry::Gemm<Spec>;
+  constexpr int kGroups = 4, kCapacity = 72, kN = 136, kK = 72;
+  const std::int32_t counts[] = {65, 0, 500, -3};  // more than there are: all of them; fewer than none: none
+  const int rows[] = {65, 0, kCapacity, 0};
+  const auto a = numbers<bf16>(kGroups * kCapacity * kK, 1), b = numbers<bf16>(kGroups * kN * kK, 2);
+  std::vector<bf16> d(kGroups * kCapacity * kN, bf16(kUntouched));
+  typename Gemm::Arguments args({.m = kGroups * kCapacity, .n = kN, .k = kK, .batch = kGroups});
+  args.a = a.data();
+  args.b = b.data();
+  args.d = d.data();
+  args.groups.counts = counts;
+  const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
+  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+  ASSERT_TRUE(plan->run(Simulator({.seed = 3})));
+  for (int g = 0; g < kGroups; ++g) {
+    for (int i = 0; i < kCapacity; ++i) {
+      const int row = g * kCapacity + i;
+      for (int j = 0; j < kN; ++j) {
+        float sum = 0;
+        for (int k = 0; k < kK; ++k) {
+          sum += float(a[static_cast<std::size_t>(row * kK + k)]) *
+                 float(b[static_cast<std::size_t>((g * kN + j) * kK + k)]);
+        }
+        const float expected = i < rows[g] ? float(bf16(sum)) : kUntouched;
+        ASSERT_EQ(float(d[static_cast<std::size_t>(row * kN + j)]), expected) << "row " << i << " of group " << g;
       }
     }
   }

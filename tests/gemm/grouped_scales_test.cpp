@@ -7,7 +7,7 @@ namespace {
 
 using enum GemmSchedule;
 
-template <ScaleMode of_b, GemmSchedule schedule, int tile_m, int cluster_m>
+template <ScaleMode of_b, GemmSchedule schedule, int tile_m, int cluster_m, bool swaps = false>
 struct ScaledGroups {
   static constexpr GemmOptions options{.a = ElementType::e4m3,
                                        .b = ElementType::e4m3,
@@ -17,6 +17,7 @@ struct ScaledGroups {
                                        .schedule = schedule,
                                        .scale_a = ScaleMode::row_block,
                                        .scale_b = of_b,
+                                       .swapped = swaps,
                                        .groups = GemmGrouping::along_m};
 };
 
@@ -82,6 +83,12 @@ TEST(ScaledGroups, HaveScalesOfTheirRowsAndOfTheirOwnWeights) {
     expect_definition<ScaledGroups<ScaleMode::row_block, pingpong, 64, 2>>(sizes, 80, 400, seed);
     expect_definition<ScaledGroups<ScaleMode::none, cooperative, 64, 1>>(sizes, 80, 144, seed);
   }
+}
+
+TEST(ScaledGroups, OfFewRowsHaveTheSameScalesWithSwappedOperands) {
+  const std::vector<int> sizes{3, 0, 17, 1};
+  expect_definition<ScaledGroups<ScaleMode::block, cooperative, 16, 1, true>>(sizes, 272, 272, 1);
+  expect_definition<ScaledGroups<ScaleMode::row_block, cooperative, 8, 1, true>>(sizes, 80, 144, 2);
 }
 
 }  // namespace

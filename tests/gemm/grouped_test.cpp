@@ -15,6 +15,7 @@
 #include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/reference.hpp>
 
+#include "grouped_everything.hpp"
 #include "grouped_exact.hpp"
 
 namespace gantry_test {
@@ -52,44 +53,7 @@ struct OddColumns {
   static constexpr fusion::Graph graph = fusion::graph("d = acc + c + row(bias)");
 };
 
-TEST(GroupsOfRows, MayHaveAnyNumberOfColumns) {
-  using Gemm = gantry::Gemm<OddColumns>;
-  constexpr int kGroups = 4, kN = 77, kK = 64;
-  Offsets offsets = offsets_of({100, 0, 30, 5});
-  for (std::int32_t& x : offsets) x += 1;
-  const int m = offsets.back() + 2;
-  const auto count = [](int x, int y) { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y); };
-  const auto a = numbers<bf16>(count(m, kK), 1), b = numbers<bf16>(count(kGroups * kN, kK), 2);
-  const auto c = numbers<bf16>(count(m, kN), 3);
-  const auto bias = numbers<float>(count(kGroups, kN), 4);
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
-    std::vector<bf16> d(count(m, kN), bf16(kUntouched));
-    Gemm::Arguments args({.m = m, .n = kN, .k = kK, .batch = kGroups});
-    args.a = a.data();
-    args.b = b.data();
-    args.c = c.data();
-    args.d = d.data();
-    args.fusion["bias"] = bias.data();
-    args.groups.offsets = offsets.data();
-    const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
-    ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
-    const LaunchResult result = plan->run(Simulator({.seed = seed}));
-    ASSERT_TRUE(result) << describe(result);
-    for (int row = 0; row < m; ++row) {
-      const int group = static_cast<int>(std::upper_bound(offsets.begin(), offsets.end(), row) - offsets.begin()) - 1;
-      for (int j = 0; j < kN; ++j) {
-        const std::size_t at = count(row, kN) + static_cast<std::size_t>(j);
-        float sum = kUntouched;
-        if (group >= 0 && group < kGroups) {
-          sum = float(c[at]) + bias[count(group, kN) + static_cast<std::size_t>(j)];
-          for (std::size_t x = 0; x < kK; ++x)
-            sum += float(a[count(row, kK) + x]) * float(b[count(group * kN + j, kK) + x]);
-        }
-        ASSERT_EQ(float(d[at]), float(bf16(sum))) << "row " << row << ", column " << j;
-      }
-    }
-  }
-}
+TEST(GroupsOfRows, MayHaveAnyNumberOfColumns) { expect_any_columns<OddColumns>(); }
 
 // How many thread steps a launch takes over so many groups, of which five have rows; all groups share one B.
 std::uint64_t steps_over(int groups) {
@@ -133,115 +97,15 @@ struct Everything {
                                        .stages = 2,
                                        .schedule = GemmSchedule::pingpong,
                                        .groups = GemmGrouping::along_m};
-  static constexpr fusion::Graph graph = fusion::graph(
-      "let z = alpha * acc + c + row(bias) + col(shift) + load(given:f32); d = relu(z); positive:u1 = z > 0; "
-      "copy:f32 = z; sums = reduce_row_add(z); totals = reduce_col_add(z); top = reduce_max(z)");
+  static constexpr fusion::Graph graph = kEverything;
 };
 
-struct Buffers {
-  std::vector<float> bias, shift, given, copy, sums, totals;
-  std::vector<std::uint8_t> positive;
-  float top = 0;
-};
-
-// What the epilogue makes of one row of a group, from its accumulators.
-TEST(GroupsOfRows, HaveABiasOfTheirOwnAndShareEverythingElse) {
-  using Gemm = gantry::Gemm<Everything>;
-  const std::vector<int> sizes{70, 0, 1, 129};
-  const Offsets offsets = offsets_of(sizes);
-  constexpr int kGroups = 4, kN = 72, kK = 64;
-  const int m = offsets.back();
-  const auto count = [](int x, int y) { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y); };
-  const auto a = numbers<bf16>(count(m, kK), 1), b = numbers<bf16>(count(kGroups * kN, kK), 2);
-  const auto c = numbers<bf16>(count(m, kN), 3);
-  Buffers x{numbers<float>(count(kGroups, kN), 4),
-            numbers<float>(count(m, 1), 5),
-            numbers<float>(count(m, kN), 6),
-            std::vector<float>(count(m, kN), kUntouched),
-            std::vector<float>(count(kGroups, kN), kUntouched),
-            std::vector<float>(count(m, 1), kUntouched),
-            std::vector<std::uint8_t>(count(m, kN / 8), 0xa5)};
-  std::vector<float> d(count(m, kN), kUntouched);
-  Gemm::Arguments args({.m = m, .n = kN, .k = kK, .batch = kGroups});
-  args.a = a.data();
-  args.b = b.data();
-  args.c = c.data();
-  args.d = d.data();
-  args.groups.offsets = offsets.data();
-  args.fusion["alpha"] = 2.0f;
-  args.fusion["bias"] = x.bias.data();
-  args.fusion["shift"] = x.shift.data();
-  args.fusion["given"] = x.given.data();
-  args.fusion["positive"] = x.positive.data();
-  args.fusion["copy"] = x.copy.data();
-  args.fusion["sums"] = x.sums.data();
-  args.fusion["totals"] = x.totals.data();
-  args.fusion["top"] = &x.top;
-  const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
-  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
-    const LaunchResult result = plan->run(Simulator({.seed = seed}));
-    ASSERT_TRUE(result) << describe(result);
-    std::vector<float> sums(count(kGroups, kN)), totals(count(m, 1));
-    float top = -INFINITY;
-    for (int g = 0; g < kGroups; ++g) {
-      for (int row = offsets[static_cast<std::size_t>(g)]; row < offsets[static_cast<std::size_t>(g) + 1]; ++row) {
-        for (int j = 0; j < kN; ++j) {
-          const std::size_t at = count(row, kN) + static_cast<std::size_t>(j);
-          float sum = 0;
-          for (int k = 0; k < kK; ++k) {
-            sum += float(a[count(row, kK) + static_cast<std::size_t>(k)]) *
-                   float(b[count(g * kN + j, kK) + static_cast<std::size_t>(k)]);
-          }
-          const float z = 2 * sum + float(c[at]) + x.bias[count(g, kN) + static_cast<std::size_t>(j)] +
-                          x.shift[static_cast<std::size_t>(row)] + x.given[at];
-          ASSERT_EQ(d[at], std::max(z, 0.0f)) << "row " << row << ", column " << j;
-          ASSERT_EQ(x.copy[at], z);
-          const int bit = x.positive[count(row, kN / 8) + static_cast<std::size_t>(j / 8)] >> j % 8 & 1;
-          ASSERT_EQ(bit, z > 0 ? 1 : 0) << "row " << row << ", column " << j;
-          sums[count(g, kN) + static_cast<std::size_t>(j)] += z;
-          totals[static_cast<std::size_t>(row)] += z;
-          top = std::max(top, z);
-        }
-      }
-    }
-    EXPECT_EQ(x.sums, sums);
-    EXPECT_EQ(x.totals, totals);
-    EXPECT_EQ(x.top, top);
-  }
-}
+TEST(GroupsOfRows, HaveABiasOfTheirOwnAndShareEverythingElse) { expect_everything<Everything>({70, 0, 1, 129}, 3); }
 
 // ---- Masked: a capacity for each group, and counts
 
 TEST(MaskedGroups, ComputeTheRowsThatAreCountedAndNoOthers) {
-  using Gemm = gantry::Gemm<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 1, 1>>;
-  constexpr int kGroups = 4, kCapacity = 72, kN = 136, kK = 72;
-  const std::int32_t counts[] = {65, 0, 500, -3};  // more than there are: all of them; fewer than none: none
-  const int rows[] = {65, 0, kCapacity, 0};
-  const auto a = numbers<bf16>(kGroups * kCapacity * kK, 1), b = numbers<bf16>(kGroups * kN * kK, 2);
-  std::vector<bf16> d(kGroups * kCapacity * kN, bf16(kUntouched));
-  Gemm::Arguments args({.m = kGroups * kCapacity, .n = kN, .k = kK, .batch = kGroups});
-  args.a = a.data();
-  args.b = b.data();
-  args.d = d.data();
-  args.groups.counts = counts;
-  const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
-  ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
-  ASSERT_TRUE(plan->run(Simulator({.seed = 3})));
-  for (int g = 0; g < kGroups; ++g) {
-    for (int i = 0; i < kCapacity; ++i) {
-      const int row = g * kCapacity + i;
-      for (int j = 0; j < kN; ++j) {
-        float sum = 0;
-        for (int k = 0; k < kK; ++k) {
-          sum += float(a[static_cast<std::size_t>(row * kK + k)]) *
-                 float(b[static_cast<std::size_t>((g * kN + j) * kK + k)]);
-        }
-        const float expected = i < rows[g] ? float(bf16(sum)) : kUntouched;
-        ASSERT_EQ(float(d[static_cast<std::size_t>(row * kN + j)]), expected) << "row " << i << " of group " << g;
-      }
-    }
-  }
+  expect_counted<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 1, 1>>();
 }
 
 // ---- Groups along K

@@ -418,12 +418,13 @@ class CollectiveEpilogue {
 
   GANTRY_INLINE static DirectPlace place(const Params& params, const TileCoordinate& at, int em, int en, int thread) {
     return {.m = at.rows < params.m ? at.rows : params.m,
-            .n = params.n,
+            .n = at.columns < params.n ? at.columns : params.n,
             .row = at.m * kTile.m + em * kTile.epi_m,
             .column = at.n * kTile.n + en * kTile.epi_n,
             .batch = at.d_batch,
             .thread = thread,
-            .first_row = at.first_row};
+            .first_row = at.first_row,
+            .first_column = at.first_column};
   }
 
   GANTRY_INLINE static bool loads(const Params& params, bool c_needed) {

@@ -29,7 +29,8 @@ struct DirectPlace {
   int m, n;         // of the matrix
   int row, column;  // of the subtile's corner
   int batch, thread;
-  int first_row = 0;  // of a group's rows: in the matrix that groups share, or in an index
+  // Of a group's rows: in the matrix that groups share, or in an index; of a group's columns.
+  int first_row = 0, first_column = 0;
 };
 
 template <class Shape>
@@ -114,7 +115,8 @@ struct DirectTile : StagedTile<Shape> {
   };
 
   GANTRY_INLINE static Element* corner(const Map& x, const DirectPlace& at) {
-    return static_cast<Element*>(x.data) + at.batch * x.batch_stride + distance(x, at.first_row + at.row, at.column);
+    return static_cast<Element*>(x.data) + at.batch * x.batch_stride +
+           distance(x, at.first_row + at.row, at.first_column + at.column);
   }
   GANTRY_INLINE static std::int64_t distance(const Map& x, int row, int column) {
     return row_major ? row * x.stride + column : column * x.stride + row;

@@ -55,7 +55,7 @@ namespace detail {
 inline TmaDescriptorParams bind_matrix(const TmaMatrixBox& box, const EpilogueMatrix& matrix,
                                        const EpilogueProblem& p) {
   const int lines = box.contiguous == MatrixMode::second ? p.m : p.n;
-  const int batch = p.groups_of_rows ? 1 : p.batch;
+  const int batch = p.share_d() ? 1 : p.batch;
   const TmaDescriptorParams map =
       bind(box, {.address = reinterpret_cast<std::uint64_t>(matrix.pointer),
                  .first = p.m,
@@ -63,7 +63,7 @@ inline TmaDescriptorParams bind_matrix(const TmaMatrixBox& box, const EpilogueMa
                  .batch = batch,
                  .stride = matrix.stride,
                  .batch_stride = batch > 1 ? matrix.batch_stride : distance_of_lines(matrix.stride, lines)});
-  return p.groups_of_rows ? ragged(map) : map;
+  return p.share_d() ? ragged(map) : map;
 }
 
 // A map for a kernel to edit: box, element and swizzle are right; address, extents and stride stand in for others.
@@ -304,7 +304,7 @@ class OperandCheck {
       return false;
     }
     const bool too_long = matrix.stride >= static_cast<std::int64_t>(kTmaStrideLimit);  // which TMA says
-    if (!x.written || matrix.batch_stride < 0 || too_long || problem_.groups_of_rows) return true;
+    if (!x.written || matrix.batch_stride < 0 || too_long || problem_.share_d()) return true;
     return check_overlap(
         x.name, {extent, x.rows ? problem_.m : problem_.n, matrix.stride, problem_.batch, matrix.batch_stride}, out_);
   }

@@ -141,8 +141,8 @@ struct StagedTile {
   GANTRY_INLINE static auto partition(const Tma& tma, Element* buffers, const TileCoordinate& at) {
     // Extents do not enter coordinates: the tensor map clips.
     const auto matrix = tma.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, at.map_batch);
-    const auto tiles =
-        local_tile(domain_offset(coord(at.map_row, 0), matrix), Tile<tile.epi_m, tile.epi_n>{}, coord(_, _));
+    const auto tiles = local_tile(domain_offset(coord(at.map_row, at.map_column), matrix),
+                                  Tile<tile.epi_m, tile.epi_n>{}, coord(_, _));
     return tma_partition(tma, 0, group_modes<0, 2>(shared(buffers)), group_modes<0, 2>(tiles));
   }
 };

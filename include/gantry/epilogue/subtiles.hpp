@@ -69,14 +69,13 @@ struct GroupMapIndex {
 struct TileCoordinate {
   int m = 0, n = 0, batch = 0;
   // Of a group of rows (gemm/grouped.hpp), from whose first row on `m` counts: where that row is in column vectors and
-  // masks, how many rows there are, and the row's coordinates in tensor maps.
-  int first_row = 0;
-  int rows = 0x7fffffff;
-  int map_row = 0, map_batch = batch;
+  // masks, how many rows there are, and the row's coordinates in tensor maps. Of a group of columns likewise.
+  int first_row = 0, first_column = 0;
+  int rows = 0x7fffffff, columns = 0x7fffffff;
+  int map_row = 0, map_column = 0, map_batch = batch;
   int d_batch = batch;  // of D: groups of rows have one D for all of them
-  // Of a pointer array (gemm/pointer_array.hpp), whose GEMM is the batch: its columns, its tensor maps, and whether it
-  // has a C.
-  int columns = 0x7fffffff;
+  // Of a pointer array (gemm/pointer_array.hpp), whose GEMM is the batch, and has `rows` and `columns`: its tensor
+  // maps, and whether it has a C.
   const TmaDescriptor* maps = nullptr;
   bool has_c = true;
 };

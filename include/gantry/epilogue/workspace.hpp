@@ -24,8 +24,11 @@ namespace gantry {
 // Extents of the GEMM: M, N, K and the batch count. An epilogue does not read K.
 struct EpilogueProblem {
   int m = 0, n = 0, k = 0, batch = 1;
-  bool groups_of_rows = false;  // a grouped GEMM along M: `batch` groups share the rows of one C and one D
-  bool pointer_array = false;   // `batch` GEMMs that share nothing: M and N are known on the device
+  bool groups_of_rows = false;     // a grouped GEMM along M: `batch` groups share the rows of one C and one D
+  bool pointer_array = false;      // `batch` GEMMs that share nothing: M and N are known on the device
+  bool groups_of_columns = false;  // groups of rows from the other side: they share the columns of D^T
+
+  bool share_d() const { return groups_of_rows || groups_of_columns; }
 };
 
 // Offsets in bytes, by argument.

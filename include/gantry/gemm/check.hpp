@@ -63,8 +63,12 @@ inline GemmExtents extents_of_d(const GemmDesign& design, GemmExtents e) {
 GANTRY_LINKAGE GemmProblem problem_of(const GemmDesign& design, const GemmInputs& args);
 
 inline fusion::ProblemShape shape_of(const GemmDesign& design, const GemmExtents& e) {
-  return {e.m, design.columns_of_d(e.n), e.batch, design.options.groups == GemmGrouping::along_m,
-          design.options.groups == GemmGrouping::pointer_array};
+  return {e.m,
+          design.columns_of_d(e.n),
+          e.batch,
+          design.options.groups == GemmGrouping::along_m,
+          design.options.groups == GemmGrouping::pointer_array,
+          design.options.groups == GemmGrouping::along_n};
 }
 
 // C or D as the epilogue takes it, one for each batch; `e` are its extents.

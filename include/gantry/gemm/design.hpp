@@ -28,14 +28,17 @@ namespace gantry {
 // Requires a graph that is well formed (fusion/check.hpp).
 GANTRY_HD constexpr GemmDesign make_gemm_design(const GemmOptions& asked, const fusion::Graph& graph,
                                                 const Sm90Limits& limits = kSm90, const GemmCallbackNeeds& own = {}) {
-  if (!asked.swapped) return detail::GemmDesignMaker(asked, graph, limits, own).make();
+  const bool other_side = asked.groups == GemmGrouping::along_n;
+  if (!asked.swapped && !other_side) return detail::GemmDesignMaker(asked, graph, limits, own).make();
   const bool spans = fusion::longest_span(graph) > 0;
-  if (graph.gated() || spans || !detail::swapped_refusals(asked).empty()) {
+  const bool groups = asked.groups != GemmGrouping::along_m || can_group_rows(graph);
+  if (other_side || graph.gated() || spans || !groups || !detail::swapped_refusals(asked).empty()) {
     GemmDesign out;
     out.options = asked;
     out.reasons = problems(with_elements(asked, graph, graph.d >= 0 || own.any()), limits);
-    if (graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
-    if (spans) out.reasons.add({.rule = GemmRule::spans_alone});
+    if (asked.swapped && graph.gated()) out.reasons.add({.rule = GemmRule::gated_alone});
+    if (asked.swapped && spans) out.reasons.add({.rule = GemmRule::spans_alone});
+    if (!groups) out.reasons.add({.rule = GemmRule::groups_argument});
     return out;
   }
   const GemmOptions kernel = detail::with_swapped_tile(swapped(asked));

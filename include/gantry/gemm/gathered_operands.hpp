@@ -48,8 +48,8 @@ struct GatheredOperands {
       find_rows(work);
       const typename Loop::Place place = Loop::Place::mine();
       const TmaCopy<typename Loop::LoadB> load_b{&p_.b};
-      const auto b = tma_partition(load_b, place.m, group_modes<0, 2>(Loop::shared_b(s_)),
-                                   Loop::template tiles_of_b<false>(load_b, work, place));
+      const auto b =
+          tma_partition(load_b, place.m, group_modes<0, 2>(Loop::shared_b(s_)), Loop::tiles_of_b(load_b, work, place));
       int k = work.k_begin;
       GANTRY_NO_UNROLL
       for (int left = work.steps; left > 0; --left) {

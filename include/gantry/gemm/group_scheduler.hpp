@@ -15,7 +15,8 @@
 //
 // Example:
 //     using namespace gantry;
-//     static_assert(TileScheduler<GroupScheduler<false>> && GroupScheduler<true>::kFinders == 32);
+//     using OfRows = GroupScheduler<GemmGrouping::along_m>;
+//     static_assert(TileScheduler<OfRows> && OfRows::kFinders == 32);
 #pragma once
 
 #include <gantry/gemm/frame.hpp>
@@ -25,9 +26,10 @@
 
 namespace gantry {
 
-template <bool along_k>
+template <GemmGrouping along>
 class GroupScheduler {
   using Storage = GroupRing::Storage;
+  static constexpr bool kAlongK = along == GemmGrouping::along_k;
 
  public:
   using Params = GroupSchedule;
@@ -51,8 +53,8 @@ class GroupScheduler {
     Groups groups(p);
     for (int tile = cluster; groups.seek(tile); tile += p.clusters) {
       const Found found = groups.find(tile);
-      const GroupTile at = tile_of_group(found.tile, found.rows, p.n, p.raster);
-      const int steps = along_k ? tiles_of(found.lines.size, p.tile) : p.k_steps;
+      const GroupTile at = tile_of_group(found.tile, rows_of(p, found.tiles), columns_of(p, found.tiles), p.raster);
+      const int steps = kAlongK ? tiles_of(found.lines.size, p.tile) : p.k_steps;
       const GroupRing::Words where{at.m, at.n, found.group, steps};
       const GroupRing::Words rows{found.lines.origin, found.lines.end, found.lines.size, 0};
       writer.publish(where, rows);
@@ -85,10 +87,14 @@ class GroupScheduler {
  private:
   GANTRY_INLINE static int tiles_of(int lines, int tile) { return lines / tile + (lines % tile > 0 ? 1 : 0); }
 
+  // Tiles of a group along M and N. `own`: along its lines, where those are M or N.
+  GANTRY_INLINE static int rows_of(const Params& p, int own) { return along == GemmGrouping::along_m ? own : p.m; }
+  GANTRY_INLINE static int columns_of(const Params& p, int own) { return along == GemmGrouping::along_n ? own : p.n; }
+
   struct Found {
     int group;
-    int tile;  // of the group
-    int rows;  // of tiles that the group has
+    int tile;   // of the group
+    int tiles;  // along its own lines
     GroupLines lines;
   };
 
@@ -112,26 +118,26 @@ class GroupScheduler {
     GANTRY_INLINE Found find(int tile) const {
       const int lane = scan_.lane_of(tile);
       const auto of = [lane](int x) { return arch::shfl_sync(arch::kFullWarp, x, lane); };
-      const int rows = of(rows_);
+      const int tiles = of(tiles_);
       return {first_ + lane,
-              tile - of(scan_.end()) + rows * p_.n,
-              rows,
+              tile - of(scan_.end()) + rows_of(p_, tiles) * columns_of(p_, tiles),
+              tiles,
               {of(lines_.origin), of(lines_.end), of(lines_.size)}};
     }
 
    private:
     GANTRY_INLINE void read() {
-      lines_ = along_k ? reader_.read(first_) : reader_.read_rows(first_);
+      lines_ = kAlongK ? reader_.read(first_) : reader_.read_rows(first_);
       const bool exists = first_ + static_cast<int>(arch::lane_rank()) < p_.groups;
-      rows_ = !exists ? 0 : along_k ? p_.m : tiles_of(lines_.size, p_.tile);
-      scan_ = GroupScan(rows_ * p_.n);
+      tiles_ = kAlongK ? 1 : tiles_of(lines_.size, p_.tile);
+      scan_ = GroupScan(exists ? rows_of(p_, tiles_) * columns_of(p_, tiles_) : 0);
     }
 
     const Params& p_;
     GroupReader reader_;
     int first_ = 0;       // group of lane 0
     GroupLines lines_{};  // of this lane's group
-    int rows_ = 0;        // of its tiles
+    int tiles_ = 0;       // along them
     GroupScan scan_;
   };
 

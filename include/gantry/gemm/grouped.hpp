@@ -6,6 +6,11 @@
 //   along_k   the rows of K of all groups lie in one A and one B. Group g multiplies rows [offsets[g], offsets[g + 1])
 //             of K into its own D. An empty group gives accumulators of 0.
 //
+//   along_n   along_m from the other side, D^T = B A^T, which a kernel with swapped operands has: the lines of all
+//   groups
+//             are rows of its B and columns of its D, and group g multiplies them with an A of its own. Nobody asks for
+//             it by name.
+//
 // Offsets are 32-bit integers on the device, one more than there are groups, ascending. Groups may have any size, 0
 // included. A masked GEMM has rows of fixed capacity for each group, and counts in the place of offsets. No host reads
 // them: the plan and the launch are the same whatever they are, and a CUDA graph may be replayed with others.
@@ -40,9 +45,9 @@ struct GroupSchedule {
   const std::int32_t* offsets = nullptr;  // of groups and one more; or of each group the count of its rows
   int groups = 1;
   int capacity = 0;  // rows of a group where there are counts; else 0
-  int lines = 0;     // of all groups: rows, or rows of K
-  int m = 0, n = 1;  // tiles of clusters: along M where groups are along K, along N
-  int tile = 128;    // rows of a cluster's tile, or of a K tile
+  int lines = 0;     // of all groups: rows, columns, or rows of K
+  int m = 0, n = 1;  // tiles of clusters along M and N; 0 where groups differ
+  int tile = 128;    // lines of a cluster's tile, or of a K tile
   int k_steps = 0;   // of every tile; 0 where groups are along K
   int raster = 8;    // rows of tiles that run at about the same time
   int clusters = 1;
@@ -51,6 +56,11 @@ struct GroupSchedule {
 
 // Bytes of the ring in which tiles are published.
 inline constexpr int kGroupRingBytes = 4 * (32 + 16);
+
+// Whether the lines of groups are those of a tile: each group has a whole number of tiles, and K is the same for all.
+GANTRY_HD constexpr bool groups_tiles(GemmGrouping groups) {
+  return groups == GemmGrouping::along_m || groups == GemmGrouping::along_n;
+}
 
 // Whether an epilogue can be computed for groups of rows.
 GANTRY_HD constexpr bool can_group_rows(const fusion::Graph& graph) {
@@ -65,6 +75,7 @@ GANTRY_HD constexpr bool can_group_rows(const fusion::Graph& graph) {
 // Whether all groups of a grouped GEMM share one matrix: A, C and D along M, A and B along K.
 GANTRY_HD constexpr bool shares_matrix(const GemmDesign& d, char operand) {
   if (d.options.groups == GemmGrouping::along_m) return operand != 'B';
+  if (d.options.groups == GemmGrouping::along_n) return operand != 'A';
   return d.options.groups == GemmGrouping::along_k && (operand == 'A' || operand == 'B');
 }
 
@@ -78,40 +89,42 @@ inline GemmExtents typical_extents(GemmGrouping grouping, GemmExtents e) {
 
 // Tiles of clusters, at most: every group may end inside one.
 inline double most_group_tiles(const GemmDesign& d, const GemmExtents& e) {
-  const auto n = static_cast<double>(d.clusters_along_n(static_cast<int>(e.n)));
-  if (d.options.groups == GemmGrouping::along_k) {
-    return static_cast<double>(e.batch) * d.clusters_along_m(static_cast<int>(e.m)) * n;
-  }
-  const auto rows = static_cast<double>(d.options.tile.m * d.options.cluster.m);
-  const auto groups = static_cast<double>(e.batch < e.m ? e.batch : e.m);  // that are not empty
-  return (groups + static_cast<double>(e.m) / rows) * n;
+  const auto m = [&] { return static_cast<double>(d.clusters_along_m(static_cast<int>(e.m))); };
+  const auto n = [&] { return static_cast<double>(d.clusters_along_n(static_cast<int>(e.n))); };
+  // Of all groups, those that are not empty.
+  const auto of_lines = [&](std::int64_t lines, int tile) {
+    return static_cast<double>(e.batch < lines ? e.batch : lines) + static_cast<double>(lines) / tile;
+  };
+  const GemmOptions& o = d.options;
+  if (o.groups == GemmGrouping::along_m) return of_lines(e.m, o.tile.m * o.cluster.m) * n();
+  if (o.groups == GemmGrouping::along_n) return of_lines(e.n, o.tile.n * o.cluster.n) * m();
+  return static_cast<double>(e.batch) * m() * n();
 }
 
 // K tiles over all tiles, and one for each tile, at most.
 inline double group_tile_steps(const GemmDesign& d, const GemmExtents& e) {
-  const bool along_m = d.options.groups == GemmGrouping::along_m;
   const double ctas = most_group_tiles(d, e) * d.cluster_size();
-  const double tiles = along_m ? 1
-                               : static_cast<double>(d.clusters_along_m(static_cast<int>(e.m))) *
-                                     d.clusters_along_n(static_cast<int>(e.n)) * d.cluster_size();
   const double steps = static_cast<double>(d.k_steps(static_cast<int>(e.k)));
-  return along_m ? ctas * (steps + 1) : tiles * (steps + static_cast<double>(e.batch)) + ctas;
+  if (groups_tiles(d.options.groups)) return ctas * (steps + 1);
+  const double tiles = static_cast<double>(d.clusters_along_m(static_cast<int>(e.m))) *
+                       d.clusters_along_n(static_cast<int>(e.n)) * d.cluster_size();
+  return tiles * (steps + static_cast<double>(e.batch)) + ctas;
 }
 
 // For at most `available` clusters. `e.batch` counts the groups. The planner sets `boustrophedon`.
 inline GroupSchedule group_schedule(const GemmDesign& d, const GemmGroups& groups, const GemmExtents& e,
                                     int available) {
-  const bool along_m = d.options.groups == GemmGrouping::along_m;
-  const GemmTile& tile = d.options.tile;
+  const GemmOptions& o = d.options;
+  const bool along_m = o.groups == GemmGrouping::along_m, along_n = o.groups == GemmGrouping::along_n;
   GroupSchedule out;
   out.offsets = groups.counts != nullptr ? groups.counts : groups.offsets;
   out.groups = static_cast<int>(e.batch);
-  out.capacity = groups.counts != nullptr ? static_cast<int>(e.m / e.batch) : 0;
-  out.lines = static_cast<int>(along_m ? e.m : e.k);
+  out.lines = static_cast<int>(along_m ? e.m : along_n ? e.n : e.k);
+  out.capacity = groups.counts != nullptr ? out.lines / out.groups : 0;
   out.m = along_m ? 0 : d.clusters_along_m(static_cast<int>(e.m));
-  out.n = d.clusters_along_n(static_cast<int>(e.n));
-  out.tile = along_m ? tile.m * d.options.cluster.m : tile.k;
-  out.k_steps = along_m ? d.k_steps(static_cast<int>(e.k)) : 0;
+  out.n = along_n ? 0 : d.clusters_along_n(static_cast<int>(e.n));
+  out.tile = along_m ? o.tile.m * o.cluster.m : along_n ? o.tile.n * o.cluster.n : o.tile.k;
+  out.k_steps = groups_tiles(o.groups) ? d.k_steps(static_cast<int>(e.k)) : 0;
   const double tiles = most_group_tiles(d, e);
   out.clusters = tiles < available ? static_cast<int>(tiles) : available;
   if (out.clusters < 1) out.clusters = 1;
@@ -121,12 +134,14 @@ inline GroupSchedule group_schedule(const GemmDesign& d, const GemmGroups& group
 // The schedule of a dense GEMM with as many tiles: what explanations and limits of steps read.
 inline TileSchedule most_tiles_of(const GroupSchedule& s, const GemmDesign& d, const GemmExtents& e) {
   TileSchedule out;
-  const double rows = most_group_tiles(d, e) / s.n;
-  out.m = d.options.groups == GemmGrouping::along_m ? static_cast<int>(rows) : s.m;
-  if (out.m < 1) out.m = 1;
-  out.n = s.n;
+  const auto across = [&](int tiles) {  // the other side, of all groups
+    const auto lines = static_cast<int>(most_group_tiles(d, e) / tiles);
+    return lines < 1 ? 1 : lines;
+  };
+  out.m = d.options.groups == GemmGrouping::along_m ? across(s.n) : s.m;
+  out.n = d.options.groups == GemmGrouping::along_n ? across(s.m) : s.n;
   out.k_steps = d.k_steps(static_cast<int>(e.k));
-  out.batch = d.options.groups == GemmGrouping::along_m ? 1 : s.groups;
+  out.batch = groups_tiles(d.options.groups) ? 1 : s.groups;
   out.group = s.raster;
   out.clusters = s.clusters;
   return out;

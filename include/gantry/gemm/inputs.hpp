@@ -49,7 +49,8 @@ inline EpilogueProblem epilogue_problem_of(const GemmDesign& design, const GemmE
           static_cast<int>(e.k),
           static_cast<int>(e.batch),
           design.options.groups == GemmGrouping::along_m,
-          design.options.groups == GemmGrouping::pointer_array};
+          design.options.groups == GemmGrouping::pointer_array,
+          design.options.groups == GemmGrouping::along_n};
 }
 
 }  // namespace detail

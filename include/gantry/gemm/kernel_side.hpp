@@ -52,7 +52,8 @@ class KernelSide {
               .fusion = fusion,
               .dependent = args.dependent,
               .scale_a = args.scale_b,
-              .scale_b = args.scale_a} {}
+              .scale_b = args.scale_a,
+              .groups = args.groups} {}
   };
 
   const GemmDesign* design_;

@@ -80,6 +80,8 @@ struct Mainloop : GemmShape<Design> {
   using ElementA = element_t<Shape::kA>;
   using ElementB = element_t<Shape::kB>;
 
+  static constexpr GemmGrouping kGroups = Design::design.options.groups;
+
   struct SharedA {
     static constexpr ComposedLayout value = operand_stages(tile_a(Design::design), kStages);
   };
@@ -174,12 +176,12 @@ struct Mainloop : GemmShape<Design> {
 
   // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates. Extents do not enter them: the
   // tensor map clips.
-  template <bool group_of_rows, bool group_of_k, class Copy>
+  template <bool group_of_rows, class Copy>
   GANTRY_INLINE static auto matrix(const Copy& load, const Work& work) {
     const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
     if constexpr (group_of_rows) {
       return domain_offset(coord(work.group.origin, 0), all(_, _, work.group.end));
-    } else if constexpr (group_of_k) {
+    } else if constexpr (kGroups == GemmGrouping::along_k) {
       return domain_offset(coord(0, work.group.origin), all(_, _, work.group.end));
     } else {
       return all(_, _, Shape::kOwnMaps ? 0 : work.batch);
@@ -187,7 +189,7 @@ struct Mainloop : GemmShape<Design> {
   }
 
   // K tiles of the tile's columns of B, (tile, K tiles).
-  template <bool group_of_k, class Copy>
+  template <class Copy>
   GANTRY_INLINE static auto tiles_of_b(const Copy& load, const Work& work, const Place& place) {
     const int column = work.n * kClusterN + place.n;
     if constexpr (Design::design.gated()) {
@@ -196,7 +198,7 @@ struct Mainloop : GemmShape<Design> {
                                           coord(0, 0, column, _)));
     } else {
       return group_modes<0, 2>(
-          local_tile(matrix<false, group_of_k>(load, work), Tile<kTileN, kTileK>{}, coord(column, _)));
+          local_tile(matrix<kGroups == GemmGrouping::along_n>(load, work), Tile<kTileN, kTileK>{}, coord(column, _)));
     }
   }
 

@@ -47,6 +47,13 @@ struct MathWarpgroup : GemmShape<Design> {
       at.map_batch = work.group.end;
       at.d_batch = 0;
     }
+    if constexpr (Design::design.options.groups == GemmGrouping::along_n) {
+      at.first_column = work.group.first();
+      at.columns = work.group.size;
+      at.map_column = work.group.origin;
+      at.map_batch = work.group.end;
+      at.d_batch = 0;
+    }
     if constexpr (Shape::kOwnMaps) {
       at.rows = work.one.m;
       at.columns = work.one.n;

@@ -14,12 +14,19 @@ namespace gantry {
 
 // Every reason why there is no GEMM of these options, as far as what is set says; make_gemm_design says the rest.
 GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options, const Sm90Limits& limits = kSm90) {
-  if (!options.swapped) return detail::GemmOptionsCheck(options, limits).check();
+  GemmReasons out;
+  if (options.groups == GemmGrouping::along_n) out.add({.rule = GemmRule::groups_along_n});
+  if (!options.swapped) {
+    for (const GemmReason& reason : detail::GemmOptionsCheck(options, limits).check()) out.add(reason);
+    return out;
+  }
   GemmOptions kernel = detail::with_swapped_tile(swapped(options));
   kernel.groups = GemmGrouping::none;  // which are refused below, and so are these
   kernel.gather_a = false;
   kernel.scatter_d = RowScatter::none;
-  GemmReasons out = detail::said_of_swapped(detail::GemmOptionsCheck(kernel, limits).check());
+  for (const GemmReason& reason : detail::said_of_swapped(detail::GemmOptionsCheck(kernel, limits).check())) {
+    out.add(reason);
+  }
   for (const GemmReason& reason : detail::swapped_refusals(options)) out.add(reason);
   return out;
 }

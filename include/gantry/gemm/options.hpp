@@ -30,8 +30,8 @@ enum class SplitMode : std::uint8_t { automatic, none, reduce_add };
 
 // Grouped GEMMs (grouped.hpp): groups of rows of A and D, each with a B of its own; groups of rows along K, each with a
 // D of its own; or GEMMs that share nothing (pointer_array.hpp). Where the groups begin, or what they are, is read on
-// the device.
-enum class GemmGrouping : std::uint8_t { none, along_m, along_k, pointer_array };
+// the device. along_n: what along_m is from the other side, to kernels with swapped operands.
+enum class GemmGrouping : std::uint8_t { none, along_m, along_k, pointer_array, along_n };
 
 GANTRY_HD constexpr const char* to_text(GemmGrouping grouping) {
   switch (grouping) {
@@ -43,6 +43,8 @@ GANTRY_HD constexpr const char* to_text(GemmGrouping grouping) {
       return "groups-k";
     case GemmGrouping::pointer_array:
       return "pointer-array";
+    case GemmGrouping::along_n:
+      return "groups-n";
   }
   return "unknown";
 }
@@ -164,6 +166,12 @@ GANTRY_HD constexpr LayoutTag transposed(LayoutTag tag) {
   return tag;
 }
 
+GANTRY_HD constexpr GemmGrouping swapped(GemmGrouping groups) {
+  return groups == GemmGrouping::along_m   ? GemmGrouping::along_n
+         : groups == GemmGrouping::along_n ? GemmGrouping::along_m
+                                           : groups;
+}
+
 // The same GEMM seen from the other side: D^T = B A^T. Rows and columns change places, and A and B. Guarantees
 // swapped(swapped(o)) == o.
 GANTRY_HD constexpr GemmOptions swapped(GemmOptions o) {
@@ -178,6 +186,7 @@ GANTRY_HD constexpr GemmOptions swapped(GemmOptions o) {
   o.constant = o.constant == ConstantOperand::a   ? ConstantOperand::b
                : o.constant == ConstantOperand::b ? ConstantOperand::a
                                                   : ConstantOperand::none;
+  o.groups = swapped(o.groups);
   o.swapped = !o.swapped;
   return o;
 }

@@ -28,7 +28,7 @@ namespace detail {
 // The tile scheduler that a design has.
 template <class Design, GemmGrouping groups = Design::design.options.groups>
 struct SchedulerFor {
-  using type = GroupScheduler<groups == GemmGrouping::along_k>;
+  using type = GroupScheduler<groups>;
 };
 template <class Design>
 struct SchedulerFor<Design, GemmGrouping::none> {

@@ -72,14 +72,17 @@ inline GemmWorkload workload_of(const GemmOptions& o) {
 struct RowTiles {
   double rows = 0, tiles = 0;
   double most = 0;      // tiles of a matrix or a group
-  double matrices = 0;  // that have rows: of B, as many are read
+  double matrices = 0;  // that have rows: as many are read of what each group has by itself
+
+  double mean() const { return matrices > 0 ? rows / matrices : 0; }
 };
-inline RowTiles row_tiles(const GemmWorkload& w, int tile) {
+// Of groups. `mean_rows`: what each has where no other rows are expected.
+inline RowTiles group_tiles(const GemmWorkload& w, std::int64_t mean_rows, int tile) {
   const auto tiles_of = [tile](double rows) { return __builtin_ceil(rows / tile); };
-  const auto m = static_cast<double>(w.m), batch = static_cast<double>(w.batch);
+  const auto m = static_cast<double>(mean_rows), batch = static_cast<double>(w.batch);
   double sum = 0;
   for (const std::int64_t rows : w.expected.rows) sum += static_cast<double>(rows);
-  if (w.groups != GemmGrouping::along_m || sum <= 0) return {m * batch, tiles_of(m) * batch, tiles_of(m), batch};
+  if (sum <= 0) return {m * batch, tiles_of(m) * batch, tiles_of(m), batch};
   const auto entries = static_cast<double>(w.expected.rows.size());
   const double each = batch / entries, mean = sum / entries;
   const double scale = __builtin_ceil(mean) == m ? 1 : m / mean;  // M is the mean, rounded up
@@ -95,12 +98,20 @@ inline RowTiles row_tiles(const GemmWorkload& w, int tile) {
   return out;
 }
 
+inline RowTiles row_tiles(const GemmWorkload& w, int tile) {
+  if (w.groups == GemmGrouping::along_m) return group_tiles(w, w.m, tile);
+  const auto m = static_cast<double>(w.m), batch = static_cast<double>(w.batch);
+  const double tiles = __builtin_ceil(m / tile);
+  return {m * batch, tiles * batch, tiles, batch};
+}
+
 // What a kernel with swapped operands computes. The epilogue's text is left as it is.
 inline GemmWorkload swapped(GemmWorkload w) {
   detail::exchange_values(w.m, w.n);
   detail::exchange_values(w.a, w.b);
   detail::exchange_values(w.major_a, w.major_b);
   detail::exchange_values(w.scale_a, w.scale_b);
+  w.groups = swapped(w.groups);
   w.column_major_c = w.c != ElementType::void_ && !w.column_major_c;
   w.column_major_d = !w.column_major_d;
   return w;

@@ -24,7 +24,12 @@ struct GraphEpilogue {
 };
 
 inline fusion::ProblemShape shape_of(const EpilogueProblem& p) {
-  return {.m = p.m, .n = p.n, .batch = p.batch, .groups_of_rows = p.groups_of_rows, .pointer_array = p.pointer_array};
+  return {.m = p.m,
+          .n = p.n,
+          .batch = p.batch,
+          .groups_of_rows = p.groups_of_rows,
+          .pointer_array = p.pointer_array,
+          .groups_of_columns = p.groups_of_columns};
 }
 
 // Whether C is used, and no factor of it is 0 or may be once the kernel runs.

@@ -30,7 +30,7 @@ GANTRY_COLD inline void check_mask(const fusion::Argument& a, const fusion::Argu
 // what strides that are too short, and a batch stride of 0, are.
 GANTRY_COLD inline void check_batches(const fusion::Argument& a, const fusion::ArgumentValue& v,
                                       const EpilogueProblem& problem, ArgumentReasons& out) {
-  if (problem.batch <= 1 || problem.groups_of_rows || v.batch_stride == 0) return;
+  if (problem.batch <= 1 || problem.share_d() || v.batch_stride == 0) return;
   const fusion::MatrixExtents of = fusion::extents_of(a, problem.m, problem.n);
   const std::int64_t contiguous = a.row_major ? of.columns : of.rows, lines = a.row_major ? of.rows : of.columns;
   if (v.batch_stride < 0) {
@@ -98,7 +98,7 @@ GANTRY_COLD GANTRY_LINKAGE void check_tensors(const GraphEpilogue& e, const Epil
     if (fusion::is_staged(a) && v.pointer != nullptr) {
       const bool stored = a.kind == fusion::ArgumentKind::aux_out;
       const bool told = v.stride < (a.row_major ? problem.n : problem.m) ||
-                        (stored && problem.batch > 1 && !problem.groups_of_rows && v.batch_stride == 0);
+                        (stored && problem.batch > 1 && !problem.share_d() && v.batch_stride == 0);
       if (!told) operands.check(a.name.text, {v.pointer, v.stride, v.batch_stride}, e.box(a));
     }
     if (fusion::is_direct(a) && v.pointer != nullptr) {

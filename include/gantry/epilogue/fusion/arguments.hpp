@@ -61,8 +61,11 @@ struct ProblemShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t batch = 1;
-  bool groups_of_rows = false;  // `batch` groups share M rows: tensors and column vectors are one for all of them
-  bool pointer_array = false;   // each group has its own: vectors and tensors are arrays of addresses
+  bool groups_of_rows = false;     // `batch` groups share M rows: tensors and column vectors are one for all of them
+  bool pointer_array = false;      // each group has its own: vectors and tensors are arrays of addresses
+  bool groups_of_columns = false;  // groups of rows from the other side: row vectors are one for all of them
+
+  bool share_tensors() const { return groups_of_rows || groups_of_columns; }
 };
 
 // The values as a kernel needs them: defaults in place, dense strides as numbers.

@@ -347,8 +347,10 @@ struct FusionCallbacks {
         return {static_cast<std::uint8_t*>(mine.data),
                 mine.stride != 0 ? mine.stride : std::int64_t{rows ? v_.context.n : v_.context.m}};
       } else {
+        constexpr bool rows = Config::graph.arguments[argument].row_major;
+        const int first_line = rows ? v_.context.at.first_row : v_.context.at.first_column;
         return {static_cast<std::uint8_t*>(operand.pointer) + v_.context.at.batch * (operand.batch_stride / 8) +
-                    v_.context.at.first_row * (operand.stride / 8),
+                    first_line * (operand.stride / 8),
                 operand.stride};
       }
     }

@@ -206,7 +206,8 @@ struct LoopCallbacks {
         in = {.accumulator = acc[k], .source = c[k]};
         in.m =
             context_.at.first_row + context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, first + k);
-        in.n = context_.at.n * kTile.n + en * kTile.epi_n + kTile.column(context_.thread, first + k);
+        in.n = context_.at.first_column + context_.at.n * kTile.n + en * kTile.epi_n +
+               kTile.column(context_.thread, first + k);
         if constexpr (A > F) in.up = acc[F + k];
         for (int i = 0; i < graph.argument_count; ++i) {
           in.arguments[i] = values_[i][first + k];
@@ -406,7 +407,9 @@ struct LoopCallbacks {
       for (int k = 0; k < kTile.values(); ++k) {
         const int m = context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, k);
         const int n = context_.at.n * kTile.n + en * kTile.epi_n + kTile.column(context_.thread, k);
-        const int at = a.kind == ArgumentKind::row ? n : a.kind == ArgumentKind::column ? context_.at.first_row + m : 0;
+        const int at = a.kind == ArgumentKind::row      ? context_.at.first_column + n
+                       : a.kind == ArgumentKind::column ? context_.at.first_row + m
+                                                        : 0;
         const bool inside =
             a.kind == ArgumentKind::row ? n < context_.n : a.kind != ArgumentKind::column || m < context_.m;
         values_[i][k] = operand.value;
@@ -448,8 +451,9 @@ struct LoopCallbacks {
 
     Mask mask(int i, int em, int en) const {
       const Operand& operand = params_.operands[i];
+      const int first_line = params_.graph.arguments[i].row_major ? context_.at.first_row : context_.at.first_column;
       return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.batch * (operand.batch_stride / 8) +
-                  context_.at.first_row * (operand.stride / 8),
+                  first_line * (operand.stride / 8),
               operand.stride,
               context_.at.m * kTile.m + em * kTile.epi_m,
               context_.at.n * kTile.n + en * kTile.epi_n,

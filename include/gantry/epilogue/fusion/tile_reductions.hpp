@@ -96,9 +96,11 @@ struct TileReduction {
     sync();
     const int column0 = context.at.n * kTile.n + en * kTile.epi_n;
     const int part = context.at.m * blocks_of_tile + block;
-    const ReductionTarget to = reduction_target<op>(
-        operand, context.at.batch, context.batch,
-        {.length = context.n, .first = column0, .part = part, .parts = context.tiles_m * kTile.along_m()});
+    const ReductionTarget to = reduction_target<op>(operand, context.at.batch, context.batch,
+                                                    {.length = context.n,
+                                                     .first = context.at.first_column + column0,
+                                                     .part = part,
+                                                     .parts = context.tiles_m * kTile.along_m()});
     for (int i = context.thread; i < kTile.epi_n; i += kTile.threads()) {
       if (column0 + i >= context.n) continue;
       State<op> x = initial<op>();
@@ -134,9 +136,11 @@ struct TileReduction {
   template <class Sync>
   GANTRY_INLINE static void end_row(const TileContext& context, const Operand& operand, const Sync& sync) {
     const int column0 = context.at.n * kTile.n;
-    const ReductionTarget to = reduction_target<op>(
-        operand, context.at.batch, context.batch,
-        {.length = context.n, .first = column0, .part = 0, .parts = context.tiles_m * kTile.along_m()});
+    const ReductionTarget to = reduction_target<op>(operand, context.at.batch, context.batch,
+                                                    {.length = context.n,
+                                                     .first = context.at.first_column + column0,
+                                                     .part = 0,
+                                                     .parts = context.tiles_m * kTile.along_m()});
     when_last(context, operand, {context.at.n, context.tiles_n, context.tiles_m}, sync, [&] {
       for (int i = context.thread; i < kTile.n; i += kTile.threads()) {
         if (column0 + i < context.n) finish<op>(to, i);

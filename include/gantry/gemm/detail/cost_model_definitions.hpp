@@ -25,7 +25,10 @@ class GemmEstimate {
         e_(epilogue),
         d_(device),
         l_(device.latency),
-        streams_(streams) {}
+        streams_(streams),
+        columns_(static_cast<double>(workload.n)),
+        matrices_(static_cast<double>(workload.batch)),
+        one_column_(workload.n <= design.options.tile.n * design.options.cluster.n) {}
 
   GemmCost cost(bool workspace) {
     TileSchedule tiles;
@@ -34,10 +37,7 @@ class GemmEstimate {
     tiles.k_steps = ceil_div(w_.k, o_.tile.k);
     tiles.batch = static_cast<int>(w_.batch);
     rows_ = row_tiles(w_, o_.tile.m * o_.cluster.m);
-    if (w_.groups == GemmGrouping::along_m && !w_.expected.rows.empty()) {
-      tiles.m = static_cast<int>(__builtin_ceil(rows_.tiles));
-      tiles.batch = 1;
-    }
+    if (!w_.expected.rows.empty()) expect(tiles);
     const int available = d_.resident_clusters(design_.cluster_size());
     set_epilogue();
     set_memory();
@@ -47,6 +47,21 @@ class GemmEstimate {
 
  private:
   double together(double x, double y) const { return detail::together(x, y, l_.overlap_sharpness); }
+  // Counts tiles by the rows that groups are expected to have, which are columns where operands are swapped.
+  void expect(TileSchedule& tiles) {
+    if (w_.groups == GemmGrouping::along_m) {
+      tiles.m = static_cast<int>(__builtin_ceil(rows_.tiles));
+      tiles.batch = 1;
+    } else if (w_.groups == GemmGrouping::along_n) {
+      const RowTiles columns = group_tiles(w_, w_.n, o_.tile.n * o_.cluster.n);
+      tiles.n = static_cast<int>(__builtin_ceil(columns.tiles));
+      tiles.batch = 1;
+      columns_ = columns.mean();
+      matrices_ = columns.matrices;
+      one_column_ = columns.most == 1;
+    }
+  }
+
   static int ceil_div(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
@@ -61,12 +76,14 @@ class GemmEstimate {
   }
 
   void set_memory() {
-    const double n = double(w_.n), k = double(w_.k);
+    const double n = columns_, k = double(w_.k);
     const RowTiles of_ctas = row_tiles(w_, o_.tile.m);
-    const double m = of_ctas.rows, outside = 1 - m / (of_ctas.tiles * o_.tile.m);
+    const double read = matrices_ / double(w_.batch);  // of the matrices, those that have columns
+    const double m = read * of_ctas.rows, outside = 1 - of_ctas.rows / (of_ctas.tiles * o_.tile.m);
     const double operands =
-        m * k * bytes(w_.a) + of_ctas.matrices * n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
-    const auto n_of_d = double(design_.columns_of_d(w_.n)), tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
+        m * k * bytes(w_.a) + read * of_ctas.matrices * n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
+    const double n_of_d = n / double(w_.n) * double(design_.columns_of_d(w_.n));
+    const auto tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
     const double results = m * n_of_d * (bytes(w_.d) + e_.bytes);
     const bool columns = is_m_major(o_.layout_d);
     const double line = columns ? double(w_.m) : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
@@ -90,7 +107,7 @@ class GemmEstimate {
     const double row = o_.tile.k * bytes(o_.a);
     const auto [multiplied, shared] = k_tile_cycles(o_.tile.m, o_.tile.n, d_);
     const double loaded_a = m / o_.cluster.n * (rows_.most == 1 ? l_.hot_load : 1);
-    const bool hot_b = streams_ && schedule.n == 1;
+    const bool hot_b = streams_ && one_column_;
     const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
     const double outside = 1 - rows_.rows / (rows_.tiles * o_.tile.m * o_.cluster.m);
     const double row_of_k = padded(double(w_.k) * bytes(w_.a));
@@ -165,6 +182,9 @@ class GemmEstimate {
   const GemmLatencies& l_;
   bool streams_;
   RowTiles rows_{};  // of clusters
+  // Of a matrix or a group: columns, and whether they are those of one tile; and how many have any.
+  double columns_, matrices_;
+  bool one_column_;
   GemmCost c_;
 };
 
@@ -176,7 +196,7 @@ GANTRY_LINKAGE GemmCost estimate(const GemmWorkload& workload, const GemmDesign&
   const GemmWorkload turned = swapped(workload);
   const GemmDesign kernel = swapped(design);
   GemmCost cost = detail::GemmEstimate(turned, kernel, epilogue, device, true).cost(workspace);
-  cost.many_rows = workload.m > device.threshold.few_rows;
+  cost.many_rows = row_tiles(workload, 1).mean() > device.threshold.few_rows;
   return cost;
 }
 

@@ -20,7 +20,7 @@ class GemmDesignMaker {
   GANTRY_HD constexpr const GemmDesign& make() {
     d_.options = with_elements(asked_, graph_, stores_d());
     GemmOptions& o = d_.options;
-    d_.reasons = problems(o, limits_);
+    d_.reasons = GemmOptionsCheck(o, limits_).check();
     if (o.split == SplitMode::reduce_add && (!plain() || own_.copies)) {
       d_.reasons.add({.rule = GemmRule::reduce_add_plain});
     }
@@ -33,7 +33,7 @@ class GemmDesignMaker {
     check_gate();
     if (!d_.ok()) return d_;
     choose_tile();
-    d_.reasons = problems(o, limits_);  // of what was left open too
+    d_.reasons = GemmOptionsCheck(o, limits_).check();  // of what was left open too
     check_gated_tile();
     if (!d_.ok()) return d_;
     choose_roles();

@@ -48,12 +48,13 @@ class Mainloop<Design>::Consumer {
   // Where the scales of `work`'s tile are, which has been placed. `k_steps`: of this tile, where K wraps around.
   GANTRY_INLINE void aim(const Params& params, const Work& work, int k_steps) {
     const Place place = Place::mine();
-    constexpr bool kGroupsM = Design::design.options.groups == GemmGrouping::along_m;
+    constexpr bool kShareA = kGroups == GemmGrouping::along_m, kShareB = kGroups == GemmGrouping::along_n;
     const int row = (work.m * kClusterM + place.m) * kTileM + warpgroup_ * Shape::kWarpgroupM;
-    const typename PromotionScales<Design>::Corner corner{.row = kGroupsM ? work.group.first() + row : row,
-                                                          .column = (work.n * kClusterN + place.n) * kTileN,
-                                                          .batch_a = kGroupsM ? 0 : work.batch,
-                                                          .batch_b = work.batch};
+    const int column = (work.n * kClusterN + place.n) * kTileN;
+    const typename PromotionScales<Design>::Corner corner{.row = kShareA ? work.group.first() + row : row,
+                                                          .column = kShareB ? work.group.first() + column : column,
+                                                          .batch_a = kShareA ? 0 : work.batch,
+                                                          .batch_b = kShareB ? 0 : work.batch};
     if constexpr (Design::design.options.gather_a) {
       scales_.aim(params.scales, corner, params.a);
     } else {

@@ -22,13 +22,10 @@ class Mainloop<Design>::Producer {
     if constexpr (Shape::kOwnMaps) enter(work.one);
     const TmaCopy<LoadA> load_a{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kA : &p_.a};
     const TmaCopy<LoadB> load_b{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kB : &p_.b};
-    constexpr bool kGroupsM = Design::design.options.groups == GemmGrouping::along_m;
-    constexpr bool kGroupsK = Design::design.options.groups == GemmGrouping::along_k;
-    const auto a_tiles = local_tile(matrix<kGroupsM, kGroupsK>(load_a, work), Tile<kTileM, kTileK>{},
+    const auto a_tiles = local_tile(matrix<kGroups == GemmGrouping::along_m>(load_a, work), Tile<kTileM, kTileK>{},
                                     coord(work.m * kClusterM + place_.m, _));
     const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
-    const auto b =
-        tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b<kGroupsK>(load_b, work, place_));
+    const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b(load_b, work, place_));
     int k = work.k_begin;
     const bool repeats = stays_in_column(work);
     GANTRY_NO_UNROLL
@@ -59,10 +56,10 @@ class Mainloop<Design>::Producer {
     const TmaCopy<LoadConstant> load{is_a ? &p_.a : &p_.b};
     const auto tiles = [&] {
       if constexpr (is_a) {
-        return group_modes<0, 2>(local_tile(matrix<false, false>(load, work), Tile<kTileM, kTileK>{},
-                                            coord(work.m * kClusterM + place_.m, _)));
+        return group_modes<0, 2>(
+            local_tile(matrix<false>(load, work), Tile<kTileM, kTileK>{}, coord(work.m * kClusterM + place_.m, _)));
       } else {
-        return tiles_of_b<false>(load, work, place_);
+        return tiles_of_b(load, work, place_);
       }
     }();
     const auto stages = [&] {

@@ -26,10 +26,34 @@ GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
   return out;
 }
 
+// Groups begin anywhere along their mode, so that it is never the contiguous one: TMA reads from multiples of 16 bytes.
+// The GEMMs of a pointer array begin where each one's address says. Groups along M are checked as they were asked for,
+// whether operands are swapped or not.
+GANTRY_HD constexpr void check_grouping(const GemmOptions& o, GemmReasons& out) {
+  if (o.groups == GemmGrouping::none || o.groups == GemmGrouping::along_n) return;
+  const bool along_m = o.groups == GemmGrouping::along_m, along_k = o.groups == GemmGrouping::along_k;
+  const auto contiguous = [&](char operand, bool is) {
+    if (!is) return;
+    out.add({.rule = along_m ? GemmRule::groups_contiguous_m : GemmRule::groups_contiguous_k, .operand = operand});
+  };
+  contiguous('A', (along_m && o.major_a == Major::MN) || (along_k && o.major_a == Major::K));
+  contiguous('B', along_k && o.major_b == Major::K);
+  contiguous('C', along_m && o.c != ElementType::void_ && is_m_major(o.layout_c));
+  contiguous('D', along_m && is_m_major(o.layout_d));
+  if (o.warpgroups == 3) out.add({.rule = GemmRule::groups_warpgroups});
+  if (o.split == SplitMode::reduce_add) out.add({.rule = GemmRule::groups_split});
+  if (o.scaled() && (!along_m || o.scale_a == ScaleMode::block)) out.add({.rule = GemmRule::groups_scaled});
+  const bool shared = o.cluster.k > 1 || o.constant != ConstantOperand::none;
+  if (shared || (o.swapped && !along_m)) out.add({.rule = GemmRule::groups_swapped});
+  if (o.align_aux != 0 || (!along_m && (direct_c(o) || is_direct(o.d, o.align_d)))) {
+    out.add({.rule = GemmRule::groups_aligned});
+  }
+}
+
 // Options that no kernel with swapped operands supports.
 GANTRY_HD constexpr GemmReasons swapped_refusals(const GemmOptions& o) {
   GemmReasons out;
-  if (o.groups != GemmGrouping::none) out.add({.rule = GemmRule::groups_swapped});
+  check_grouping(o, out);
   if (o.gather_a) out.add({.rule = GemmRule::gather_alone});
   if (o.scatter_d != RowScatter::none) out.add({.rule = GemmRule::scatter_alone});
   return out;
@@ -50,7 +74,7 @@ class GemmOptionsCheck {
     pipeline();
     alignments();
     accumulation();
-    groups();
+    check_grouping(o_, out_);
     gather();
     scatter();
     for (int i = 0; i < kBuilderFieldCount; ++i) {
@@ -227,28 +251,6 @@ class GemmOptionsCheck {
           {.rule = GemmRule::reduce_add, .element = o_.d, .other = integers ? ElementType::s32 : ElementType::f32});
     if (o_.schedule == GemmSchedule::pingpong || o_.c != ElementType::void_ || is_m_major(o_.layout_d)) {
       out_.add({.rule = GemmRule::reduce_add_plain});
-    }
-  }
-
-  // Groups begin anywhere along their mode, so that it is never the contiguous one: TMA reads from multiples of 16
-  // bytes. The GEMMs of a pointer array begin where each one's address says.
-  GANTRY_HD constexpr void groups() {
-    if (o_.groups == GemmGrouping::none) return;
-    const bool along_m = o_.groups == GemmGrouping::along_m, along_k = o_.groups == GemmGrouping::along_k;
-    const auto contiguous = [&](char operand, bool is) {
-      if (!is) return;
-      out_.add({.rule = along_m ? GemmRule::groups_contiguous_m : GemmRule::groups_contiguous_k, .operand = operand});
-    };
-    contiguous('A', (along_m && o_.major_a == Major::MN) || (along_k && o_.major_a == Major::K));
-    contiguous('B', along_k && o_.major_b == Major::K);
-    contiguous('C', along_m && o_.c != ElementType::void_ && is_m_major(o_.layout_c));
-    contiguous('D', along_m && is_m_major(o_.layout_d));
-    if (o_.warpgroups == 3) out_.add({.rule = GemmRule::groups_warpgroups});
-    if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::groups_split});
-    if (o_.scaled() && (!along_m || o_.scale_a == ScaleMode::block)) out_.add({.rule = GemmRule::groups_scaled});
-    if (o_.cluster.k > 1 || o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::groups_swapped});
-    if (o_.align_aux != 0 || (!along_m && (direct_c(o_) || is_direct(o_.d, o_.align_d)))) {
-      out_.add({.rule = GemmRule::groups_aligned});
     }
   }
 

@@ -132,9 +132,13 @@ GANTRY_X(groups_scaled, refused,
          "groups begin inside of blocks: along M each row of A has scales of its own, along K there are none",
          "groups along M with a scale for each row of A and 128 elements of K, and any of B, work")
 GANTRY_X(groups_swapped, refused,
-         "a grouped GEMM is to have swapped operands, a constant one, or clusters that share K tiles",
-         "tiles of groups are found row by row of A, and a tile belongs to one CTA",
-         "with none of them this works")
+         "groups along K or a pointer array are to have swapped operands, or a grouped GEMM a constant operand or clusters that share K tiles",
+         "operands are swapped for groups with few rows, and a tile of a group belongs to one CTA",
+         "groups along M with swapped operands, and any groups with none of these, work")
+GANTRY_X(groups_along_n, refused,
+         "groups along N are asked for",
+         "they are what groups along M are to a kernel with swapped operands, which the options of the GEMM do not describe",
+         "groups along M, with A and B as they are or swapped, work")
 GANTRY_X(groups_aligned, refused,
          "a grouped GEMM is to store or read tensors that TMA cannot address",
          "threads read C and write D of groups along M; all else that groups have has rows at multiples of 16 bytes",

@@ -165,14 +165,16 @@ GANTRY_LINKAGE ArgumentValue FusionArguments::resolve(int i, const ProblemShape&
   const bool tensor = is_matrix(argument);
   const MatrixExtents of = extents_of(argument, shape.m, shape.n);
   if (out.stride == ArgumentValue::kDense) out.stride = tensor ? (argument.row_major ? of.columns : of.rows) : 0;
-  const bool along_m = tensor || argument.kind == ArgumentKind::column ||
+  const bool along_m = argument.kind == ArgumentKind::column ||
                        (argument.kind == ArgumentKind::reduction && argument.extent == Extent::column);
   const bool along_n = argument.kind == ArgumentKind::row ||
                        (argument.kind == ArgumentKind::reduction && argument.extent == Extent::row);
-  if (shape.groups_of_rows && along_m) {
+  // Tensors, and the vectors that run along the lines of all groups, are one; each group has one of the others.
+  const bool by_line = shape.groups_of_rows ? along_m : along_n, by_group = shape.groups_of_rows ? along_n : along_m;
+  if (shape.share_tensors() && (tensor || by_line)) {
     out.batch_stride = 0;
-  } else if (shape.groups_of_rows && along_n && out.batch_stride == ArgumentValue::kDense) {
-    out.batch_stride = shape.n;
+  } else if (shape.share_tensors() && by_group && out.batch_stride == ArgumentValue::kDense) {
+    out.batch_stride = along_n ? shape.n : shape.m;
   } else if (out.batch_stride == ArgumentValue::kDense) {
     out.batch_stride =
         tensor ? gantry::detail::distance_of_lines(out.stride, argument.row_major ? of.rows : of.columns) : 0;
@@ -236,7 +238,7 @@ GANTRY_COLD GANTRY_LINKAGE void FusionArguments::check_tensor(int i, const Argum
                          : gantry::detail::nearest_multiple_from(extent, extent, bits < 8 ? 8 : 128 / bits);
     out.add(reason);
   }
-  const std::int64_t tensors = shape.groups_of_rows ? 1 : shape.batch;
+  const std::int64_t tensors = shape.share_tensors() ? 1 : shape.batch;
   if (is_output(argument.kind) && tensors > 1 && value.batch_stride == 0) {
     ArgumentReason reason = about(i, ArgumentRule::batches_overlap);
     reason.first = 1;

@@ -216,7 +216,7 @@ struct NodeVisits {
       const int n = column_of_tile() + i;
       values[k] = convert<Value>(operand.value);
       if (vector.pointer != nullptr && i < kTile.n && n < context.n) {
-        values[k] = load_value<Value, Element>(vector.pointer, vector.first + n);
+        values[k] = load_value<Value, Element>(vector.pointer, vector.first + context.at.first_column + n);
       }
     }
     if constexpr (__is_same(Value, float) && is_halved_row(Config::graph, argument)) {
@@ -341,7 +341,8 @@ struct NodeVisits {
     constexpr std::uint32_t kThreshold = drop_threshold(node.constant);
     const std::uint32_t key = key_of<node.argument>(kept);
     const int row0 = context.at.first_row + row_of_tile() + em * kTile.epi_m + Subtiles::row_of_thread(context.thread);
-    const int column0 = column_of_tile() + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
+    const int column0 =
+        context.at.first_column + column_of_tile() + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
     GANTRY_UNROLL
     for (int k = 0; k < F; k += 2) {
       const int row = row0 + tile().row_of_value(first + k);
