@@ -506,7 +506,7 @@ TEST(ExpectedRows, AreADistribution) {
 
 // Few rows of many groups are bound by their weights, and take tiles of few rows; many rows those of a dense GEMM.
 TEST(ExpectedRows, DecideTheTile) {
-  EXPECT_EQ(tile_for(groups_of(std::vector<std::int64_t>(256, 8), 4096, 7168)).m, 64);
+  EXPECT_EQ(tile_for(groups_of(std::vector<std::int64_t>(256, 8), 4096, 7168)).m, 8);
   EXPECT_EQ(tile_for(groups_of(std::vector<std::int64_t>(8, 4096), 4096, 7168)), (GemmTile{128, 256, 64}));
   // One group has nearly all rows: the mean has 17 of them.
   std::vector<std::int64_t> uneven(256, 0);
@@ -514,7 +514,36 @@ TEST(ExpectedRows, DecideTheTile) {
   GemmWorkload w = groups_of(uneven, 4096, 7168);
   EXPECT_EQ(tile_for(w).m, 128);
   w.expected.rows.clear();
-  EXPECT_EQ(tile_for(w).m, 64);
+  EXPECT_EQ(tile_for(w).m, 32);
+}
+
+// No group has a tile of twice its rows or more, where 64 rows and fewer may have swapped operands.
+TEST(ExpectedRows, OfFewRowsHaveTilesOfFewRows) {
+  for (const std::int64_t rows : {1, 5, 8, 9, 16, 20, 32, 50, 64}) {
+    const int tile = tile_for(groups_of(std::vector<std::int64_t>(64, rows), 4096, 7168)).m;
+    EXPECT_TRUE(tile == 8 || tile < 2 * rows) << tile << " for " << rows;
+  }
+}
+
+// The rows of a distribution, of which half are empty, cost what as many groups without empty ones do.
+TEST(ExpectedRows, OfSwappedGroupsAreTilesOfEachGroup) {
+  const GemmDesign few = grouped({.tile = {16, 64, 64}, .cluster = {1, 1}, .swapped = true});
+  std::vector<std::int64_t> rows(255, 1);
+  rows.push_back(400);
+  const GemmWorkload uneven = groups_of(rows, 512, 1024);
+  EXPECT_EQ(estimate(uneven, few, {}, {}).schedule.tiles(), (255 + 25) * 8);
+  std::vector<std::int64_t> half(256, 0), all(128, 16);
+  std::fill(half.begin(), half.begin() + 128, 16);
+  const GemmCost of_half = estimate(groups_of(half, 4096, 4096), few, {}, {});
+  const GemmCost of_all = estimate(groups_of(all, 4096, 4096), few, {}, {});
+  EXPECT_EQ(of_half.schedule.tiles(), of_all.schedule.tiles());
+  EXPECT_NEAR(of_half.memory, of_all.memory, 1e-9 * of_all.memory);
+}
+
+TEST(ExpectedRows, OfMoreThanFewRowsRankSwappedOperandsLast) {
+  const GemmDesign few = grouped({.tile = {64, 64, 64}, .cluster = {1, 1}, .swapped = true});
+  EXPECT_FALSE(estimate(groups_of({64, 64}, 512, 512), few, {}, {}).ranks_last());
+  EXPECT_TRUE(estimate(groups_of({0, 0, 0, 128}, 512, 512), few, {}, {}).ranks_last()) << "the mean is 32";
 }
 
 TEST(ExpectedRows, AreSaidAndNotTuned) {

@@ -92,6 +92,26 @@ TEST_F(GroupedContextTest, KeepsOnePlanForEveryOffset) {
   EXPECT_THAT(explained->choice, HasSubstr("3 groups along M, of 0 to 75 rows"));
 }
 
+// Its kernel's A is B: each tensor map moves with its own matrix.
+TEST_F(GroupedContextTest, KeepsOnePlanForEveryAddressWithSwappedOperands) {
+  GemmRequest wanted = request();
+  wanted.options.tile = {16, 64};
+  wanted.options.swapped = true;
+  const auto gemm = context(folder_).gemm(wanted);
+  if (!gemm) FAIL() << gemm.error().describe();
+  Operands x, other;
+  for (const std::vector<std::int32_t>& offsets :
+       {std::vector<std::int32_t>{0, 3, 3, 150}, std::vector<std::int32_t>{0, 1, 140, 150}}) {
+    for (Operands* o : {&x, &other}) {
+      o->offsets = offsets;
+      const Status ran = gemm->run(o->call());
+      ASSERT_TRUE(ran) << ran.describe();
+      o->expect_right();
+    }
+  }
+  EXPECT_EQ(gemm->plans(), 1);
+}
+
 // Without the check the same offsets have a defined result: the group is empty.
 TEST_F(GroupedContextTest, NamesTheGroupsWhoseOffsetsAreWrongWhereTheDeviceIsChecked) {
   const auto gemm = context(folder_).gemm(request());

@@ -97,6 +97,17 @@ class Gemm(Cli):
         self.assertEqual(answer["groups"], {"kind": "groups-m", "sizes": [70, 0, 1, 65]})
         self.assertIn("4 groups along M", answer["choice"])
 
+    def test_groups_of_few_rows_have_swapped_operands_where_that_is_asked_or_chosen(self):
+        epilogue = ("--epilogue", "d = acc + row(bias) + col(shift)")
+        for asked in (("--swap", "--tile", "16x64", "--cluster", "1x1"), ()):
+            answer = json.loads(self.text("gemm", "--machine", "sim", "--json", "--groups", "3,0,9,1", "--n", "136", "--k", "72",
+                                          *epilogue, *asked))
+            self.assertTrue(answer["ok"] and answer["clean"], answer)
+            self.assertEqual(answer["verified"]["elements"], 13 * 136)
+            self.assertIn("groups-m swapped", answer["choice"])
+        said = self.refused("gemm", "--machine", "sim", "--groups-k", "64,0,192", "--m", "64", "--n", "96", "--swap")
+        self.assertIn("groups along K or a pointer array are to have swapped operands", said)
+
     def test_rows_of_groups_may_end_anywhere(self):
         answer = self.grouped("--groups", "100,30,5", "--n", "77", "--k", "64")
         self.assertTrue(answer["ok"] and answer["clean"], answer)

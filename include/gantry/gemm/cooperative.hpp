@@ -62,12 +62,12 @@ struct CooperativeGemm
   }
 
  private:
-  // Where rows of D are scattered, and in groups of rows with a fused epilogue, accumulators begin anew with each tile,
-  // at the cost of setting them to 0: ptxas 13.0 would move those that live on to other registers amid wgmmas, and
-  // serialise wgmma (C7518).
+  // Where rows of D are scattered, and in groups of rows or columns with a fused epilogue, accumulators begin anew with
+  // each tile, at the cost of setting them to 0: ptxas 13.0 would move those that live on to other registers amid
+  // wgmmas, and serialise wgmma (C7518).
   static constexpr bool kBeginsAnew =
       Design::design.options.scatter_d != RowScatter::none ||
-      (Design::design.options.groups == GemmGrouping::along_m && Design::design.store == GemmStore::collective);
+      (groups_tiles(Design::design.options.groups) && Design::design.store == GemmStore::collective);
 
   GANTRY_INLINE static void consume_alone(const Params& p, SharedMemory s, int warpgroup) {
     typename Loop::Consumer loop(s, warpgroup);

@@ -77,6 +77,17 @@ struct Swapped {
   static constexpr fusion::Graph graph = fusion::graph("d = gelu(acc)");
 };
 
+template <GemmSchedule kSchedule>
+struct SwappedGroups {
+  static constexpr GemmOptions options{.tile = {.m = 16, .n = 64},
+                                       .cluster = {1, 2},
+                                       .stages = 2,
+                                       .schedule = kSchedule,
+                                       .swapped = true,
+                                       .groups = GemmGrouping::along_m};
+  static constexpr fusion::Graph graph = fusion::graph("d = relu(acc)");
+};
+
 using enum GemmSchedule;
 using enum GemmGrouping;
 
@@ -91,6 +102,12 @@ TEST(GemmSweep, EveryCallOfGroupsOfRowsInThePingpongKernelIsNeeded) {
 TEST(GemmSweep, EveryCallOfGroupsAlongKIsNeeded) {
   expect_every_change_detected<Groups<along_k, cooperative>>(
       {.extents = {.m = 128, .n = 128, .k = 328, .batch = 3}, .sms = 2, .offsets = {0, 200, 200, 328}});
+}
+TEST(GemmSweep, EveryCallOfGroupsWithSwappedOperandsIsNeeded) {
+  const sweep::Size size{
+      .extents = {.m = 60, .n = 256, .k = 192, .batch = 4}, .sms = 2, .offsets = {0, 20, 20, 21, 60}};
+  expect_every_change_detected<SwappedGroups<cooperative>>(size);
+  expect_every_change_detected<SwappedGroups<pingpong>>(size);
 }
 std::vector<std::int32_t> gather_index() {
   std::vector<std::int32_t> index(330);
