@@ -204,11 +204,11 @@ std::string spec_source(const GemmSpec& spec) {
   field("scale_a", scale_mode(o.scale_a));
   field("scale_b", scale_mode(o.scale_b));
   field("split", split(o.split));
-  if (o.groups != GemmGrouping::none) field("groups", grouping(o.groups));
   if (o.swapped) field("swapped", "true");
   if (o.constant != ConstantOperand::none) {
     field("constant", o.constant == ConstantOperand::a ? "ConstantOperand::a" : "ConstantOperand::b");
   }
+  if (o.groups != GemmGrouping::none) field("groups", grouping(o.groups));
   if (o.gate == GemmGate::interleaved) field("gate", "GemmGate::interleaved");
   if (o.gather_a) field("gather_a", "true");
   if (o.scatter_d != RowScatter::none) {

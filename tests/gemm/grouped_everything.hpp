@@ -37,7 +37,14 @@ void expect_everything(const std::vector<int>& sizes, std::uint64_t seeds) {
                        std::vector<float>(count(m, 1), kUntouched),
                        std::vector<std::uint8_t>(count(m, kN / 8), 0xa5)};
   std::vector<float> d(count(m, kN), kUntouched);
-  typename Gemm::Arguments args({.m = m, .n = kN, .k = kK, .batch = groups});
+  const GemmExtents extents{.m = m, .n = kN, .k = kK, .batch = groups};
+  typename Gemm::Arguments args = [&extents] {
+    if constexpr (detail::kRunTimeGraph<Spec>) {
+      return typename Gemm::Arguments(extents, kEverything);
+    } else {
+      return typename Gemm::Arguments(extents);
+    }
+  }();
   args.a = a.data();
   args.b = b.data();
   args.c = c.data();

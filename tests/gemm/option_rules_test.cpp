@@ -216,7 +216,7 @@ std::vector<Case> cases() {
        {.operand = 'D'}},
       {GemmRule::groups_argument,
        {.tile = {8, 64}, .swapped = true, .groups = kAlongM},
-       {.tile = {8, 64}, .swapped = true, .groups = kAlongM},
+       {.tile = {8, 64}, .swapped = true},
        {},
        "d = acc; x:bf16 col = acc"},
       {GemmRule::groups_swapped, {.tile = {8, 64}, .swapped = true, .groups = kArray}, {.groups = kArray}},

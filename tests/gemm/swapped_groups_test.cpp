@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <gantry/epilogue/fusion/loop_callbacks.hpp>
+
 #include "grouped_everything.hpp"
 #include "grouped_exact.hpp"
 
@@ -48,6 +50,14 @@ struct Everything {
 };
 
 TEST(SwappedGroups, HaveABiasOfTheirOwnAndShareEverythingElse) { expect_everything<Everything>({17, 0, 1, 40}, 2); }
+
+// The same graph at run time.
+struct AnyGraph
+    : fusion::GraphAtRunTime<true, true, 32 * 1024, fusion::element_set(ElementType::f32, ElementType::bf16)> {
+  static constexpr GemmOptions options = Everything::options;
+};
+
+TEST(SwappedGroups, HaveTheSameOfAGraphAtRunTime) { expect_everything<AnyGraph>({17, 0, 1, 40}, 1); }
 
 TEST(SwappedGroups, ComputeTheRowsThatAreCountedAndNoOthers) { expect_counted<FewRows<32, 64>>(); }
 

@@ -114,6 +114,17 @@ TEST(CompileGemm, MakesACubinOfAPointerArrayByNvrtc) {
   ASSERT_TRUE(kernel) << kernel.status.describe();
 }
 
+TEST(CompileGemm, MakesACubinOfGroupsWithSwappedOperandsByNvrtc) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
+  const Folder folder;
+  GemmSpec spec{.options = {.tile = {16, 64, 64}, .cluster = {1, 1}}, .expression = "d = acc + row(bias)"};
+  spec.options.swapped = true;
+  spec.options.groups = GemmGrouping::along_m;
+  const CachedKernel kernel = compile_gemm(KernelCache({.directory = folder / "cache"}), compiler, spec);
+  ASSERT_TRUE(kernel) << kernel.status.describe();
+}
+
 // Threads copy rows, with headers that no other kernel has.
 TEST(CompileGemm, MakesACubinOfGatheredRowsByNvrtc) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();
