@@ -119,7 +119,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   out.note_places(design, graph, inputs);
   GemmAddresses addresses;
   addresses_of(call, graph, addresses);
-  // Maps of groups begin before their matrices. None of theirs is packed, so places are noted in the order of encoding.
+  // Maps of groups begin before their matrices. Places are noted in the order of encoding.
   const bool grouped = design.options.groups != GemmGrouping::none;
   for (std::size_t i = 0; grouped && i < out.maps_.size(); ++i) {
     Place& place = out.maps_[i];
@@ -135,15 +135,16 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
 void PlannedGemm::note_loads(const GemmDesign& design) {
   const GemmParameterMap& at = design.params;
   const auto note_operand = [this](const PackedOperand& x, const Place& place) {
-    if (x.packed) {
-      packed_.push_back({place.offset, x.offset});
-    } else {
-      maps_.push_back(place);
-    }
+    maps_.push_back(x.packed ? Place{place.offset, kInWorkspace, static_cast<std::ptrdiff_t>(x.offset)} : place);
   };
   if (design.options.swapped) note_operand(launch_.b, {at.b, Index::kB});
   if (design.options.gather_a) {
-    pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, data)), Index::kA});
+    const int data = at.a + static_cast<int>(offsetof(GatherParams, data));
+    if (launch_.a.packed) {
+      workspace_.push_back(data);
+    } else {
+      pointers_.push_back({data, Index::kA});
+    }
     pointers_.push_back({at.a + static_cast<int>(offsetof(GatherParams, index)), Index::kIndex});
   } else {
     note_operand(launch_.a, {at.a, Index::kA});
@@ -251,10 +252,6 @@ bool PlannedGemm::write(const GemmAddresses& addresses, void* workspace, unsigne
     auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
     void* const from = place.operand == kInWorkspace ? workspace : addresses.at[place.operand];
     moved = move_(map, static_cast<unsigned char*>(from) + place.shift) && moved;
-  }
-  for (const PackedPlace& place : packed_) {
-    auto& map = *reinterpret_cast<TmaDescriptor*>(parameters + place.offset);
-    moved = move_(map, static_cast<unsigned char*>(workspace) + place.workspace) && moved;
   }
   if (groups_ >= 0) std::memcpy(parameters + groups_, &addresses.groups, sizeof addresses.groups);
   if (group_maps_ >= 0) {

@@ -89,10 +89,6 @@ class PlannedGemm {
     int offset, operand;
     std::ptrdiff_t shift = 0;  // of a map: bytes from its operand's address to its own
   };
-  struct PackedPlace {
-    int offset;
-    std::size_t workspace;
-  };
   struct Span {
     int operand;
     bool written;
@@ -112,7 +108,6 @@ class PlannedGemm {
   std::vector<Chunk> parameters_;
   std::vector<Place> maps_, matrices_, operands_;  // tensor maps; DirectMatrix; fusion::Operand of arguments
   std::vector<Place> pointers_;                    // plain addresses
-  std::vector<PackedPlace> packed_;                // tensor maps of operands in the workspace
   std::vector<int> workspace_;                     // offsets of pointers into the workspace, relative to kWorkspaceBase
   int groups_ = -1;                                // offset of the pointer to groups, where there are any
   int group_maps_ = -1;                            // of that to the tensor maps of a pointer array

@@ -337,9 +337,6 @@ std::vector<Case> gather() {
          args.gather = {index, 8};
        }),
        with([](auto&) {})},
-      {ArgumentRule::gather_address, gathered({index, 8}, far<const bf16>(0) + 1), sound},
-      {ArgumentRule::gather_stride, gathered({index, 8}, {far<const bf16>(0), 68}),
-       gathered({index, 8}, {far<const bf16>(0), 72})},
       {ArgumentRule::gather_too_large, far_apart(32), far_apart(31)},
       {ArgumentRule::size_negative, gathered({index, -1}), gathered({index, 0}, nullptr)},
       {ArgumentRule::element_misaligned, gathered({reinterpret_cast<const std::int32_t*>(far<const char>(4) + 2), 8}),

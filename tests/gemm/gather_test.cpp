@@ -34,6 +34,12 @@ TEST(GatheredRows, MayBePaddedAndEndInsideOfAChunk) {
   Check<Gathered<pingpong, 64, 64>>::expect_exact({.m = 70, .n = 72, .k = 1}, 20, 1, 15);
 }
 
+// An A whose rows do not begin at multiples of 16 bytes is packed first.
+TEST(GatheredRows, MayBeginAnywhere) {
+  Check<Gathered<cooperative, 64, 64>>::expect_exact({.m = 70, .n = 72, .k = 67}, 20, 1);
+  Check<Gathered<pingpong, 64, 64>>::expect_exact({.m = 100, .n = 72, .k = 131, .batch = 3}, 50, 1, 2);
+}
+
 TEST(GatheredRows, OfClustersThatShareB) {
   Check<Gathered<pingpong, 64, 128, 2>>::expect_exact({.m = 300, .n = 136, .k = 264}, 100, 3);
 }
@@ -125,6 +131,10 @@ TEST(GatheredRows, OfGroups) {
     Check<Groups<cooperative, 2>>::expect_exact({.m = 300, .n = 136, .k = 200, .batch = 6}, 90, seed, 0, sizes);
     Check<Groups<pingpong, 1>>::expect_exact({.m = 300, .n = 136, .k = 72, .batch = 6}, 90, seed, 0, sizes);
   }
+}
+
+TEST(GatheredRows, OfGroupsMayBeginAnywhere) {
+  Check<Groups<cooperative, 2>>::expect_exact({.m = 150, .n = 136, .k = 73, .batch = 4}, 90, 1, 0, {70, 0, 1, 64});
 }
 
 // One K tile for each tile of a group, and eight stages: those in flight are of several tiles, while the ring of tiles

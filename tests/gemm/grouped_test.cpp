@@ -42,6 +42,12 @@ TEST(GroupsOfRows, OfRandomSizes) {
   }
 }
 
+// Rows of A and B that TMA cannot address: all rows are packed first, those of no group among them.
+TEST(GroupsOfRows, MayHaveRowsOfAnyLength) {
+  expect_rows<Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 2, 1>>({70, 0, 130, 1}, 136, 73, 1);
+  expect_rows<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 2, 2, Major::MN>>({70, 0, 130, 1}, 136, 65, 2);
+}
+
 // Rows of C and D that TMA cannot address: threads read and write them, and touch nothing of another group.
 struct OddColumns {
   static constexpr GemmOptions options{.c = ElementType::bf16,
@@ -115,6 +121,10 @@ TEST(GroupsOfK, AreMultipliedIntoTheirOwnD) {
     expect_gradients<Gradient<128, 1, 1, false>>({64, 0, 192, 1, 65}, 136, 136, seed);
     expect_gradients<Gradient<64, 2, 1, true>>({0, 63, 130}, 136, 72, seed);
   }
+}
+
+TEST(GroupsOfK, MayHaveAnyNumberOfRows) {
+  expect_gradients<Gradient<64, 2, 1, false>>({100, 0, 1, 64}, 75, 136, 5);
 }
 
 TEST(GroupsOfK, OfRandomSizesInAClusterOfTwo) {

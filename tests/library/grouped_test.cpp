@@ -1,5 +1,6 @@
 // Grouped GEMMs through a context, on the simulated SM: one plan for all offsets, other addresses, and refusals.
 #include <algorithm>
+#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,19 +20,20 @@ using testing::HasSubstr;
 constexpr std::int64_t kRows = 150, kN = 72, kK = 64, kGroups = 3;
 
 struct Operands {
-  std::vector<bf16> a = std::vector<bf16>(static_cast<std::size_t>(kRows * kK)),
-                    b = std::vector<bf16>(static_cast<std::size_t>(kGroups * kN * kK));
+  std::int64_t k;
+  std::vector<bf16> a = std::vector<bf16>(static_cast<std::size_t>(kRows * k)),
+                    b = std::vector<bf16>(static_cast<std::size_t>(kGroups * kN * k));
   std::vector<float> bias = std::vector<float>(static_cast<std::size_t>(kGroups * kN)),
                      d = std::vector<float>(static_cast<std::size_t>(kRows * kN), -1);
   std::vector<std::int32_t> offsets = std::vector<std::int32_t>(static_cast<std::size_t>(kGroups + 1));
 
-  Operands() {
+  explicit Operands(std::int64_t depth = kK) : k(depth) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(static_cast<float>(static_cast<int>(i * 7 % 9) - 4));
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16(static_cast<float>(static_cast<int>(i * 5 % 7) - 3));
     for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i % 5);
   }
   GemmCall call() {
-    GemmCall out{.m = kRows, .n = kN, .k = kK, .batch = kGroups, .a = a.data(), .b = b.data(), .d = d.data()};
+    GemmCall out{.m = kRows, .n = kN, .k = k, .batch = kGroups, .a = a.data(), .b = b.data(), .d = d.data()};
     out.arguments = {{"bias", bias.data()}};
     out.groups.offsets = offsets.data();
     return out;
@@ -42,9 +44,9 @@ struct Operands {
       const std::int64_t group = after - offsets.begin() - 1;
       for (std::int64_t j = 0; j < kN; ++j) {
         float sum = bias[static_cast<std::size_t>(group * kN + j)];
-        for (std::int64_t k = 0; k < kK; ++k) {
-          sum += static_cast<float>(a[static_cast<std::size_t>(row * kK + k)]) *
-                 static_cast<float>(b[static_cast<std::size_t>((group * kN + j) * kK + k)]);
+        for (std::int64_t x = 0; x < k; ++x) {
+          sum += static_cast<float>(a[static_cast<std::size_t>(row * k + x)]) *
+                 static_cast<float>(b[static_cast<std::size_t>((group * kN + j) * k + x)]);
         }
         ASSERT_EQ(d[static_cast<std::size_t>(row * kN + j)], sum) << "row " << row << ", column " << j;
       }
@@ -90,6 +92,15 @@ TEST_F(GroupedContextTest, KeepsOnePlanForEveryOffset) {
   EXPECT_THAT(explained->plan, HasSubstr("150 x 72 x 64 (M x N x K), 3 groups along M"));
   EXPECT_THAT(explained->plan, HasSubstr("by the device, which reads the groups"));
   EXPECT_THAT(explained->choice, HasSubstr("3 groups along M, of 0 to 75 rows"));
+  // Rows that TMA cannot address are packed, by the plan of another size.
+  for (int of_other_addresses = 0; of_other_addresses < 2; ++of_other_addresses) {
+    Operands odd(kK - 3);
+    odd.offsets = {0, 70, 70, 150};
+    const Status ran = gemm->run(odd.call());
+    ASSERT_TRUE(ran) << ran.describe();
+    odd.expect_right();
+  }
+  EXPECT_EQ(gemm->plans(), 2);
 }
 
 // Its kernel's A is B: each tensor map moves with its own matrix.
@@ -173,6 +184,14 @@ TEST_F(GroupedContextTest, GathersTheRowsThatAnIndexNames) {
     o->expect_right();
   }
   EXPECT_EQ(gemm->plans(), 1);
+  Operands odd(kK - 3);  // rows that begin anywhere are packed
+  odd.offsets = {0, 50, 100, 150};
+  std::vector<std::int32_t> as_they_lie(static_cast<std::size_t>(kRows));
+  std::iota(as_they_lie.begin(), as_they_lie.end(), 0);
+  GemmCall of_odd = odd.call();
+  of_odd.gather = {as_they_lie.data(), kRows};
+  ASSERT_TRUE(gemm->run(of_odd).ok());
+  odd.expect_right();
   const auto rule_of = [](const Status& status) { return status.ok() ? "" : status.reasons()[0].rule; };
   EXPECT_EQ(rule_of(gemm->can_implement(x.call())), "gather_missing");
   // Where the device is checked, indices outside are named; those of rows that no group has may be anything.

@@ -19,11 +19,8 @@ inline bool lines_end_anywhere(const GemmDesign& design, const fusion::Graph& gr
   const GemmOptions& o = design.options;
   const bool c = o.c == ElementType::void_ || direct_c(o);
   const bool tensors = graph.count(fusion::ArgumentKind::aux_in) + graph.count(fusion::ArgumentKind::aux_out) > 0;
-  // Operands of groups are not packed, and have whole 16 bytes along the same mode.
-  const Major along = is_m_major(o.layout_d) ? o.major_a : o.major_b;
-  const bool loads = o.groups == GemmGrouping::none || along == Major::K;
-  return design.stores_d() && direct_d(o) && o.scatter_d == RowScatter::none && c && loads && !tensors &&
-         !graph.gated() && fusion::longest_span(graph) == 0;
+  return design.stores_d() && direct_d(o) && o.scatter_d == RowScatter::none && c && !tensors && !graph.gated() &&
+         fusion::longest_span(graph) == 0;
 }
 
 // Some rows, none, and others; along M or along K.
@@ -48,8 +45,8 @@ inline void set_gemms(tool::AskedGemm& out, std::uint64_t seed) {
   out.batch = static_cast<std::int64_t>(out.gemms.size());
 }
 
-// About two tiles along M and two K tiles; the seed says how much more. Lines are whole chunks of 16 bytes, unless
-// threads write them.
+// About two tiles along M and two K tiles; the seed says how much more. Lines of C, D and tensors are whole chunks of
+// 16 bytes, unless threads write them.
 inline tool::AskedGemm asked_for(const GemmDesign& design, const std::string& expression, const fusion::Graph& graph,
                                  std::uint64_t seed) {
   const GemmOptions& o = design.options;
@@ -68,6 +65,7 @@ inline tool::AskedGemm asked_for(const GemmDesign& design, const std::string& ex
   }
   if (graph.gated()) out.n = rounded_up(out.n, 32);  // D has half of them
   out.k = o.tile.k + 16 * static_cast<std::int64_t>(1 + seed % 7);
+  if (o.groups != GemmGrouping::pointer_array && seed % 5 == 1) out.k -= 3;  // operands are packed
   if (lines_end_anywhere(design, graph)) (is_m_major(o.layout_d) ? out.m : out.n) -= 3;
   if (o.groups == GemmGrouping::pointer_array) {
     set_gemms(out, seed);

@@ -80,8 +80,8 @@ EpilogueMatrix epilogue_matrix(const GemmMatrix<Void>& x, ElementType element, L
   return {const_cast<void*>(static_cast<const void*>(y.data)), y.stride, y.batch_stride};  // NOLINT: C stays an input
 }
 
-// A and B as lines, and whether TMA takes them as they are. Requires strides in place of kPacked. What groups share is
-// read where it is.
+// A and B as lines, and whether they are read as they are: by TMA, or rows of A that are gathered by threads. Requires
+// strides in place of kPacked. Of a pointer array only the device knows them.
 GANTRY_LINKAGE PackedOperand packed_a(const GemmDesign& design, const GemmProblem& p);
 GANTRY_LINKAGE PackedOperand packed_b(const GemmDesign& design, const GemmProblem& p);
 

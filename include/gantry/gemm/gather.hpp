@@ -11,7 +11,7 @@
 // a second kernel adds them in a fixed order (row_slots.hpp).
 //
 // TMA of sm_90 copies boxes, and rows that an index names are none; so threads copy them (gathered_operands.hpp), in
-// chunks of 16 bytes: A begins at a multiple of 16 bytes, and so do its rows.
+// chunks of 16 bytes. An A whose rows do not begin at multiples of 16 bytes is packed first (pack.hpp), all its rows.
 //
 // Example:
 //     using namespace gantry;

@@ -92,14 +92,6 @@ GANTRY_X(gather_not_asked, refused,
          "an index of A's rows was given, and the kernel is for rows as they lie",
          "the options of a GEMM say that it gathers rows",
          "with gather_a in the options this works")
-GANTRY_X(gather_address, refused,
-         "{operand} begins {actual} byte{s} beyond a multiple of 16, and its rows are gathered",
-         "threads copy gathered rows 16 bytes at a time",
-         "the next address that works is {nearest} bytes further")
-GANTRY_X(gather_stride, refused,
-         "{operand} has a {stride} of {actual} elements of {element}, which is {first} bytes, and its rows are gathered",
-         "threads copy gathered rows 16 bytes at a time",
-         "the nearest larger {stride} that works is {nearest}")
 GANTRY_X(gather_too_large, refused,
          "A has {actual} row{s}, {first} bytes apart",
          "chunks of 16 bytes of an A whose rows are gathered are numbered in 32 bits: it has 64 GiB at most",

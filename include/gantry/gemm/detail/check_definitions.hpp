@@ -106,45 +106,32 @@ GANTRY_COLD inline void check_map(const char* name, const TmaMatrixBox& box, con
   }
 }
 
+// What all groups share is packed as one matrix, with the lines that no group has.
+inline PackedOperand packed_lines(const GemmDesign& design, const GemmProblem& p, char operand, std::int64_t side) {
+  if (design.options.groups == GemmGrouping::pointer_array) return {};
+  const bool is_a = operand == 'A';
+  const bool along_k = (is_a ? design.options.major_a : design.options.major_b) == Major::K;
+  const GemmMatrix<const void>& x = is_a ? p.a : p.b;
+  return packed_operand({is_a ? design.options.a : design.options.b, along_k ? p.k : side, along_k ? side : p.k,
+                         shares_matrix(design, operand) ? 1 : p.batch, x.stride, x.batch_stride},
+                        reinterpret_cast<std::uintptr_t>(x.data));
+}
 GANTRY_LINKAGE PackedOperand packed_a(const GemmDesign& design, const GemmProblem& p) {
-  if (design.options.groups != GemmGrouping::none || design.options.gather_a) return {};
-  const bool along_k = design.options.major_a == Major::K;
-  return packed_operand(
-      {design.options.a, along_k ? p.k : p.m, along_k ? p.m : p.k, p.batch, p.a.stride, p.a.batch_stride},
-      reinterpret_cast<std::uintptr_t>(p.a.data));
+  return packed_lines(design, p, 'A', design.options.gather_a ? p.gather.rows : p.m);
 }
 GANTRY_LINKAGE PackedOperand packed_b(const GemmDesign& design, const GemmProblem& p) {
-  if (design.options.groups != GemmGrouping::none) return {};
-  const bool along_k = design.options.major_b == Major::K;
-  return packed_operand(
-      {design.options.b, along_k ? p.k : p.n, along_k ? p.n : p.k, p.batch, p.b.stride, p.b.batch_stride},
-      reinterpret_cast<std::uintptr_t>(p.b.data));
+  return packed_lines(design, p, 'B', p.n);
 }
 
-// A, whose rows threads copy 16 bytes at a time.
-GANTRY_COLD inline void check_gathered(const MatrixFacts& x, ArgumentReasons& out) {
+// A, whose rows threads copy 16 bytes at a time, from where they lie or from where they are packed.
+GANTRY_COLD inline void check_gathered(const MatrixFacts& x, const PackedOperand& packed, ArgumentReasons& out) {
   const int before = out.size();
   check_read(x, out);
   if (out.size() != before) return;
-  const auto beyond = static_cast<std::int64_t>(x.begin() % 16);
-  if (beyond != 0) {
-    out.add({.rule = ArgumentRule::gather_address, .operand = x.name, .actual = beyond, .nearest = 16 - beyond});
-  }
-  const auto misaligned = [&](std::int64_t stride, bool of_batches) {
-    if (stride % x.chunk() == 0) return;
-    out.add({.rule = ArgumentRule::gather_stride,
-             .operand = x.name,
-             .of_batches = of_batches,
-             .element = x.element,
-             .actual = stride,
-             .nearest = x.rounded(stride),
-             .first = x.bytes(stride)});
-  };
-  misaligned(x.stride, false);
-  if (x.batches > 1) misaligned(x.batch_stride, true);
-  const std::int64_t most = kGatherBytes / std::max<std::int64_t>(x.bytes(x.stride), 16) - 1;
+  const std::int64_t line = x.bytes(packed.packed ? packed.stride : x.stride);
+  const std::int64_t most = kGatherBytes / std::max<std::int64_t>(line, 16) - 1;
   if (x.lines > most) {
-    out.add({.rule = ArgumentRule::gather_too_large, .actual = x.lines, .nearest = most, .first = x.bytes(x.stride)});
+    out.add({.rule = ArgumentRule::gather_too_large, .actual = x.lines, .nearest = most, .first = line});
   }
 }
 
@@ -194,7 +181,7 @@ GANTRY_COLD inline void check_operands(const GemmDesign& design, const GemmInput
   };
   const MatrixFacts a = operand_facts(design, args, p, 'A'), b = operand_facts(design, args, p, 'B');
   if (o.gather_a) {
-    if (rows_of_a(design, args) > 0) check_gathered(a, out);
+    if (rows_of_a(design, args) > 0) check_gathered(a, packed_a(design, p), out);
   } else if (check(a, packed_a(design, p))) {
     check_map("A", design.a, bind_a(design, p), out);
   }
