@@ -48,15 +48,16 @@ TEST(GroupsOfRows, MayHaveRowsOfAnyLength) {
   expect_rows<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 2, 2, Major::MN>>({70, 0, 130, 1}, 136, 65, 2);
 }
 
-// Rows of C and D that TMA cannot address: threads read and write them, and touch nothing of another group.
+// Threads read and write C, D and auxiliary tensors.
 struct OddColumns {
   static constexpr GemmOptions options{.c = ElementType::bf16,
                                        .align_c = 1,
                                        .align_d = 1,
+                                       .align_aux = 1,
                                        .tile = {64, 64},
                                        .cluster = {2, 1},
                                        .groups = GemmGrouping::along_m};
-  static constexpr fusion::Graph graph = fusion::graph("d = acc + c + row(bias)");
+  static constexpr fusion::Graph graph = kOddColumns;
 };
 
 TEST(GroupsOfRows, MayHaveAnyNumberOfColumns) { expect_any_columns<OddColumns>(); }
@@ -123,8 +124,17 @@ TEST(GroupsOfK, AreMultipliedIntoTheirOwnD) {
   }
 }
 
-TEST(GroupsOfK, MayHaveAnyNumberOfRows) {
+struct OddGradient : Gradient<64, 2, 1, true> {
+  static constexpr GemmOptions options = [] {
+    GemmOptions out = Gradient<64, 2, 1, true>::options;
+    out.align_c = out.align_d = 1;
+    return out;
+  }();
+};
+
+TEST(GroupsOfK, MayHaveAnyNumberOfRowsAndColumns) {
   expect_gradients<Gradient<64, 2, 1, false>>({100, 0, 1, 64}, 75, 136, 5);
+  expect_gradients<OddGradient>({100, 0, 1, 64}, 75, 133, 6);
 }
 
 TEST(GroupsOfK, OfRandomSizesInAClusterOfTwo) {

@@ -220,7 +220,7 @@ std::vector<Case> cases() {
        {},
        "d = acc; x:bf16 col = acc"},
       {GemmRule::groups_swapped, {.tile = {8, 64}, .swapped = true, .groups = kArray}, {.groups = kArray}},
-      {GemmRule::groups_aligned, {.align_aux = 1, .groups = kAlongM}, {.align_c = 1, .align_d = 1, .groups = kAlongM}},
+      {GemmRule::groups_aligned, {.align_d = 1, .groups = kArray}, {.align_c = 1, .align_d = 1, .align_aux = 1, .groups = kAlongM}},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; s deterministic = reduce_row_add(acc)"},
       {GemmRule::groups_argument, {.groups = kAlongM}, {}, {}, "d = acc; x:bf16 col = acc"},
       {GemmRule::pointers_reduction, {.groups = kArray}, {}, {}, "d = acc; s = reduce_row_add(acc)"},

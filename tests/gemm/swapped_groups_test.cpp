@@ -65,10 +65,11 @@ struct OddColumns {
   static constexpr GemmOptions options{.c = ElementType::bf16,
                                        .align_c = 1,
                                        .align_d = 1,
+                                       .align_aux = 1,
                                        .tile = {32, 64},
                                        .swapped = true,
                                        .groups = GemmGrouping::along_m};
-  static constexpr fusion::Graph graph = fusion::graph("d = acc + c + row(bias)");
+  static constexpr fusion::Graph graph = kOddColumns;
 };
 
 TEST(SwappedGroups, MayHaveAnyNumberOfColumns) { expect_any_columns<OddColumns>(); }

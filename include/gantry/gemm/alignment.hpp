@@ -56,8 +56,8 @@ inline GemmOptions with_alignments(GemmOptions o, const fusion::Graph& graph, co
   GemmExtents e = call.extents();
   if (graph.gated()) e.n /= 2;  // of D, C and auxiliary tensors
   const bool along_m = o.groups == GemmGrouping::along_m;
-  if (e.nothing_to_do() || (o.groups != GemmGrouping::none && !along_m)) return o;
-  if (along_m) e.batch = 1;  // groups of rows share C and D
+  if (e.nothing_to_do() || o.groups == GemmGrouping::pointer_array) return o;
+  if (along_m) e.batch = 1;  // groups of rows share C, D and auxiliary tensors
   const ElementType c = o.c == ElementType::void_ && graph.uses_source() ? o.d : o.c;
   const bool c_fits =
       detail::tma_addresses({c, !is_m_major(o.layout_c), false, call.c.data, call.c.stride, call.c.batch_stride}, e);
@@ -66,7 +66,7 @@ inline GemmOptions with_alignments(GemmOptions o, const fusion::Graph& graph, co
   if (o.align_c == 0 && !c_fits) o.align_c = 1;
   const bool slots = o.scatter_d == RowScatter::ordered;  // are what the kernel stores
   if (o.align_d == 0 && graph.d >= 0 && !d_fits && !slots && o.split != SplitMode::reduce_add) o.align_d = 1;
-  for (int i = 0; o.align_aux == 0 && !along_m && i < graph.argument_count; ++i) {
+  for (int i = 0; o.align_aux == 0 && i < graph.argument_count; ++i) {
     const fusion::Argument& a = graph.arguments[i];
     if (!fusion::is_auxiliary(a) || fusion::is_mask(a) || fusion::is_by_block(a)) continue;
     detail::TensorLines x{a.element, a.row_major, fusion::is_output(a.kind)};

@@ -372,8 +372,10 @@ struct FusionCallbacks {
               .n = v_.context.n,
               .row = v_.row_of_tile() + em * kTile.epi_m,
               .column = v_.column_of_tile() + en * kTile.epi_n,
-              .batch = v_.context.at.batch,
-              .thread = v_.context.thread};
+              .batch = v_.context.at.d_batch,
+              .thread = v_.context.thread,
+              .first_row = v_.context.at.first_row,
+              .first_column = v_.context.at.first_column};
     }
 
     template <int argument, class Sync>

@@ -45,7 +45,8 @@ GANTRY_HD constexpr void check_grouping(const GemmOptions& o, GemmReasons& out) 
   if (o.scaled() && (!along_m || o.scale_a == ScaleMode::block)) out.add({.rule = GemmRule::groups_scaled});
   const bool shared = o.cluster.k > 1 || o.constant != ConstantOperand::none;
   if (shared || (o.swapped && !along_m)) out.add({.rule = GemmRule::groups_swapped});
-  if (o.align_aux != 0 || (!along_m && (direct_c(o) || is_direct(o.d, o.align_d)))) {
+  const bool array = o.groups == GemmGrouping::pointer_array;
+  if (array && (o.align_aux != 0 || direct_c(o) || is_direct(o.d, o.align_d))) {
     out.add({.rule = GemmRule::groups_aligned});
   }
 }

@@ -140,8 +140,8 @@ GANTRY_X(groups_along_n, refused,
          "they are what groups along M are to a kernel with swapped operands, which the options of the GEMM do not describe",
          "groups along M, with A and B as they are or swapped, work")
 GANTRY_X(groups_aligned, refused,
-         "a grouped GEMM is to store or read tensors that TMA cannot address",
-         "threads read C and write D of groups along M; all else that groups have has rows at multiples of 16 bytes",
+         "a pointer array is to store or read tensors that TMA cannot address",
+         "where the tensors of its GEMMs begin is known on the device alone, which makes tensor maps of them",
          "rows that are padded to 16 bytes work")
 GANTRY_X(groups_argument, refused,
          "groups are along M, and the epilogue has a column-major tensor, or a reduction that is deterministic, not f32, or has results of blocks",
