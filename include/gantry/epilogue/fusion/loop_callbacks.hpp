@@ -15,9 +15,9 @@
 
 #include <vector>
 
-#include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/epilogue/fusion/callbacks.hpp>
 #include <gantry/epilogue/fusion/canonical.hpp>
+#include <gantry/epilogue/fusion/detail/loop_check.hpp>
 #include <gantry/epilogue/fusion/detail/loop_parts.hpp>
 #include <gantry/epilogue/fusion/evaluate.hpp>
 
@@ -61,50 +61,8 @@ struct LoopCallbacks {
     bool is_given(int i) const { return this->operands[i].pointer != nullptr; }
   };
 
-  // Why a graph cannot be walked in this way.
   static ArgumentReasons problems(const Graph& graph) {
-    ArgumentReasons out;
-    for (int i = 0; i < graph.argument_count; ++i) {
-      const Argument& a = graph.arguments[i];
-      if (!is_staged(a) || detail::with_staged_tile<Config, kElements>(a, [](auto) {})) continue;
-      ArgumentReason reason;
-      reason.rule = ArgumentRule::loop_element;
-      reason.operand = a.name.text;
-      reason.element = a.element;
-      for (const ElementInfo& e : kElementTypes) {
-        if ((kElements >> static_cast<int>(e.type) & 1) != 0) reason.words.append(", ").append(e.name);
-      }
-      out.add(reason);
-    }
-    for (int i = 0; i < graph.node_count; ++i) {
-      const Node& node = graph.nodes[i];
-      if (span_of(node) == 0 || (has_whole_spans(kTile, Config::fragment, span_of(node)) && !node.swapped)) continue;
-      ArgumentReason reason;
-      reason.rule = is_across(node) ? ArgumentRule::loop_columns : ArgumentRule::loop_heads;
-      reason.first = node.head == kWholeRow ? kTile.n : node.head;
-      reason.nearest = Config::fragment % kTile.values_of_block() == 0 ? kTile.epi_n : 2;
-      out.add(reason);
-    }
-    for (int i = 0; i < graph.argument_count; ++i) {
-      const Argument& a = graph.arguments[i];
-      if (has_whole_blocks(kTile, a)) continue;
-      ArgumentReason reason;
-      reason.rule = a.extent == Extent::row ? ArgumentRule::loop_row_blocks : ArgumentRule::loop_column_blocks;
-      reason.operand = a.name.text;
-      reason.actual = a.block;
-      reason.first = a.extent == Extent::row ? kTile.epi_m : kTile.epi_n;
-      reason.nearest = a.extent == Extent::row ? kTile.m : kTile.n;
-      out.add(reason);
-    }
-    const int bytes = make_slots(graph, Config::tile, Config::rings).bytes;
-    if (bytes > kSharedBytes) {
-      ArgumentReason reason;
-      reason.rule = ArgumentRule::loop_shared_memory;
-      reason.actual = bytes;
-      reason.nearest = kSharedBytes;
-      out.add(reason);
-    }
-    return out;
+    return detail::loop_problems<Config, kElements>(graph, kSharedBytes);
   }
 
   template <class F>
