@@ -13,12 +13,10 @@ from ._errors import GantryError, InvalidArgument, Unsupported, refusal
 from ._form import (
     ADD,
     ALONG_K,
-    COUNTS,
     EXTRAS,
     GATHER,
     NO_SCALE,
     NO_SCATTER,
-    OFFSETS,
     SCALES_A,
     SCALES_B,
     SCATTER,
@@ -34,6 +32,7 @@ from ._layouts import Layout, Slot, collapsed
 from ._options import Options
 from ._outputs import as_array, check_output, check_writeable, empty, is_native, outputs_type, unpadded, words
 from ._rules import gate_code
+from ._slots import Argument, argument_slot, d_slot_of, matrix_slots
 
 MATRICES = ("A", "B", "C", "D")
 _D = MATRICES.index("D")
@@ -190,27 +189,6 @@ class Plan:
         """Outputs that are allocated here."""
         return {"D"} | {output.name for output in getattr(self, "_outputs", ())}
 
-    def _matrix_slots(self, given: Given) -> dict[str, Slot]:
-        form = self.form
-        slots = {
-            "A": self._factor("A", self.a, form.of_a, form.a_rows),
-            "B": self._factor("B", self.b, form.of_b, form.n),
-        }
-        if self.c is not None:
-            slots["C"] = Slot("C", self.c, form.of_d, form.m, form.columns, may_transpose=True)
-        for name in (OFFSETS, COUNTS):
-            if name in given.views:
-                slots[name] = Slot(name, element("s32"), (), None, form.batch + (name == OFFSETS))
-        for name in (GATHER, SCATTER, SCATTER_ADD):
-            if name in given.views:
-                slots[name] = Slot(name, element("s32"), form.of_d, None, form.m, is_whole=True)
-        return slots
-
-    def _factor(self, name: str, of: Element, lead: Lead, rows: int) -> Slot:
-        if self.form.groups == ALONG_K:  # groups are runs of whole lines: those go along M or N
-            return Slot(name, of, lead, self.form.k, rows, column_major=True)
-        return Slot(name, of, lead, rows, self.form.k, may_transpose=True)
-
     def _layout(self, slot: Slot, seen: View, scratch: Mapping[str, str]) -> Layout:
         shape, strides = seen.shape, seen.strides
         if slot.name == "B" and not self.options.trans_b:
@@ -235,12 +213,12 @@ class Plan:
         return found
 
     def _try_layouts(self, given: Given, scratch: dict[str, str]) -> None:
-        slots = self._matrix_slots(given)
+        slots = matrix_slots(self.form, self.a, self.b, self.c, given.views)
         layouts = {name: self._layout(slot, given.views[name], scratch) for name, slot in slots.items()}
         # D of the GEMM is not known before it is made, but whether it is transposed follows from `out` alone.
         self._gemm = self.context.gemm(**self._gemm_options({n: l.transposed for n, l in layouts.items()}))
         form, d_element = self.form, element(self._gemm.elements[3])
-        d_slot = Slot("D", d_element, form.of_d, form.d_rows, form.columns, may_transpose=True, is_output=True)
+        d_slot = d_slot_of(form, d_element)
         self.d_raw = self.raw and not is_native(d_slot.element)
         if "D" in given.views:
             if not holds(given.views["D"].element, d_slot.element):
@@ -279,7 +257,7 @@ class Plan:
                 out.append((name, True, -1, -1))
                 continue
             is_output = kind >= _core.AUX_OUT
-            slot = self._argument_slot(name, element(short), kind, column_major, block)
+            slot = argument_slot(self.form, Argument(name, element(short), kind, column_major, block))
             self._slots[name] = slot
             if is_output and (name in given.views or name in given.wanted or not optional):
                 self._outputs.append(Output(name, slot, self.raw and not is_native(slot.element)))
@@ -298,22 +276,6 @@ class Plan:
                 continue  # the library says whether it may be left out
             out.append((name, False, layout.stride, layout.batch_stride))
         return out
-
-    def _argument_slot(self, name: str, of: Element, kind: int, column_major: bool, block: int) -> Slot:
-        is_output, form = kind >= _core.AUX_OUT, self.form
-        if kind in (_core.AUX_IN, _core.AUX_OUT) or block > 0:
-            rows, columns = form.m, form.columns
-            if block > 0 and kind == _core.REDUCE_ROW:
-                rows = -(-rows // block)
-            elif block > 0:
-                columns = -(-columns // block)
-            lines, length = (columns, rows) if column_major else (rows, columns)
-            return Slot(name, of, form.of_d, lines, length, column_major=column_major, is_output=is_output)
-        if kind in (_core.SCALAR, _core.REDUCE_SCALAR):
-            return Slot(name, of, form.lead, None, None, is_output=is_output)
-        if kind in (_core.ROW, _core.REDUCE_ROW):
-            return Slot(name, of, form.lead, None, form.columns, is_output=is_output)
-        return Slot(name, of, form.of_d, None, form.m, is_output=is_output)
 
     def _call_of(self, layouts: Mapping[str, Layout], arguments: list[tuple]) -> _core.Call:
         form = self.form
