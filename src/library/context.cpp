@@ -50,7 +50,7 @@ Context::State::State(const ContextOptions& asked)
     device = {};
     machine = make_simulated_machine(asked.simulated);
   }
-  if (!cache.note().empty()) notes.push_back(cache.note());
+  for (const StatusReason& reason : cache.note().reasons()) notes.push_back(reason.sentence);
   const std::string path = asked.tuning_file.empty() ? runtime::tuning_path() : asked.tuning_file;
   if (!path.empty()) tuning = TuningFile::read(path);
   if (!asked.tuning_file.empty() && access(path.c_str(), F_OK) != 0) {

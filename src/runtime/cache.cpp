@@ -36,19 +36,29 @@ std::int64_t nanoseconds_now() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+// The same reasons, whose sentences may quote names that were given to files.
+Status one_line_each(const Status& status) {
+  Status out;
+  for (StatusReason reason : status.reasons()) {
+    reason.sentence = one_line(reason.sentence);
+    out.add(std::move(reason));
+  }
+  return out;
+}
+
 // What an entry's file says of a request.
 struct Found {
   std::optional<CachedKernel> kernel{};
   bool damaged = false;
-  std::string untouchable{};  // why the file is neither used nor replaced
+  Status untouchable{};  // why the file is neither used nor replaced
 };
 
 Found look(const PrivateFolder& folder, const std::string& name, const std::string& toolchain) {
   Found out;
-  FileBytes file = folder.read(name);
-  out.untouchable = file.problem;
+  const Result<std::string> file = folder.read(name);
+  if (!file && !has(file.error(), RuntimeRule::file_missing)) out.untouchable = file.error();
   if (!file) return out;
-  std::optional<CacheRecord> record = unseal(name, file.bytes);
+  Result<CacheRecord> record = unseal(name, *file);
   out.damaged = !record || (!toolchain.empty() && record->toolchain != toolchain);
   if (out.damaged) return out;
   CachedKernel& kernel = out.kernel.emplace();
@@ -105,7 +115,40 @@ struct KernelCache::Folders {
   PrivateFolder own{};
   std::vector<PrivateFolder> shipped{};
   bool temporary = false;
+
+  // Sentences say which directory cannot be used.
+  Status use_own(const std::string& directory);
+  // Makes a temporary one and names it. The end of a sentence: where kernels are kept instead.
+  std::string use_temporary(std::string& directory);
 };
+
+Status KernelCache::Folders::use_own(const std::string& directory) {
+  if (directory.empty()) {
+    return failure_of(RuntimeRule::folder_missing, "the cache directory cannot be used (HOME is not set)", "HOME");
+  }
+  Result<PrivateFolder> folder = PrivateFolder::open(directory, Trust::own);
+  if (folder) {
+    own = std::move(*folder);
+    return {};
+  }
+  return with_words_after(with_words_before(one_line(directory) + " cannot be used (", one_line_each(folder.error())),
+                          ")");
+}
+
+std::string KernelCache::Folders::use_temporary(std::string& directory) {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  std::string name = ((error ? fs::path("/tmp") : folder) / "gantry-XXXXXX").string();
+  directory.clear();
+  const bool made = mkdtemp(name.data()) != nullptr;
+  Result<PrivateFolder> opened = made ? PrivateFolder::open(name, Trust::own) : Result<PrivateFolder>(PrivateFolder());
+  if (!opened || !*opened) return ", and no temporary directory could be made in its place: kernels are not kept";
+  own = std::move(*opened);
+  temporary = true;
+  directory = name;
+  return ": kernels are kept in " + one_line(name) +
+         " until this program ends; set GANTRY_CACHE_DIR to a folder that is yours and can be written";
+}
 
 // What is to be compiled, by whom, and the names that it has in the cache.
 struct KernelCache::Request {
@@ -142,7 +185,7 @@ std::string origin_of(const CachedKernel& kernel) {
   if (!kernel.compiled) return "found in the cache";
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "compiled in %.1f s", kernel.seconds);
-  if (!kernel.note.empty()) return std::string(seconds) + "; " + kernel.note;
+  if (!kernel.note) return std::string(seconds) + "; " + in_one_sentence(kernel.note);
   return std::string(seconds) + (kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
 }
 
@@ -161,32 +204,18 @@ KernelCache::KernelCache() : KernelCache(CacheOptions{.directory = default_direc
 
 KernelCache::KernelCache(CacheOptions options) : options_(std::move(options)), folders_(std::make_unique<Folders>()) {
   for (const std::string& path : options_.shipped) {
-    PrivateFolder folder(path, Trust::shipped);
-    if (!folder) {
-      note_ += (note_.empty() ? "" : "; ") + one_line(path) + " cannot be used: " + one_line(folder.problem());
-      continue;
+    Result<PrivateFolder> folder = PrivateFolder::open(path, Trust::shipped);
+    if (folder) {
+      folders_->shipped.push_back(std::move(*folder));
+    } else {
+      note_ = with_reasons_of(note_,
+                              with_words_before(one_line(path) + " cannot be used: ", one_line_each(folder.error())));
     }
-    folders_->shipped.push_back(std::move(folder));
   }
-  std::string& directory = options_.directory;
-  const std::string asked = directory.empty() ? "the cache directory" : one_line(directory);
-  if (!directory.empty()) folders_->own = PrivateFolder(directory, Trust::own);
-  if (folders_->own) return;
-  const std::string reason = directory.empty() ? "HOME is not set" : folders_->own.problem();
-  std::error_code error;
-  const fs::path folder = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path("/tmp") : folder) / "gantry-XXXXXX").string();
-  note_ += (note_.empty() ? "" : "; ") + asked + " cannot be used (" + one_line(reason) + ")";
-  directory.clear();
-  if (mkdtemp(name.data()) != nullptr) folders_->own = PrivateFolder(name, Trust::own);
-  if (!folders_->own) {
-    note_ += ", and no temporary directory could be made in its place: kernels are not kept";
-    return;
+  const Status refused = folders_->use_own(options_.directory);
+  if (!refused) {
+    note_ = with_reasons_of(note_, with_words_after(refused, folders_->use_temporary(options_.directory)));
   }
-  directory = name;
-  folders_->temporary = true;
-  note_ += ": kernels are kept in " + one_line(directory) +
-           " until this program ends; set GANTRY_CACHE_DIR to a folder that is yours and can be written";
 }
 
 KernelCache::~KernelCache() {
@@ -232,17 +261,17 @@ CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource
   }
   const Request request{compiler, source, headers(), key};
   if (!own) return request.compile(-1);
-  const auto without_the_cache = [&](const std::string& why) {
+  const auto without_the_cache = [&](const Status& why) {
     CachedKernel out = request.compile(-1);
-    out.note = "the kernel was compiled without the cache " + one_line(directory()) + ": " + why;
+    out.note = with_words_before("the kernel was compiled without the cache " + one_line(directory()) + ": ", why);
     return out;
   };
   Found found = look(own, request.name, request.toolchain);
   if (found.kernel) own.touch(request.name);
   if (found.kernel) return *found.kernel;
-  if (!found.untouchable.empty()) return without_the_cache(found.untouchable);
+  if (!found.untouchable) return without_the_cache(found.untouchable);
   const CacheLock lock(own, request.stem + std::string(kLock), options_.patience);
-  if (!lock) return without_the_cache(lock.problem());
+  if (!lock.status()) return without_the_cache(lock.status());
   // Somebody else may have compiled it while we waited.
   found = look(own, request.name, request.toolchain);
   if (found.kernel) return *found.kernel;
@@ -257,10 +286,10 @@ CachedKernel KernelCache::get_instead_of(const std::string& image, const KernelC
   const Request request{compiler, source, headers(), key_of(compiler, source)};
   if (!own) return request.compile(-1);
   const CacheLock lock(own, request.stem + std::string(kLock), options_.patience);
-  if (!lock) return request.compile(-1);
+  if (!lock.status()) return request.compile(-1);
   const Found found = look(own, request.name, request.toolchain);
   if (found.kernel && found.kernel->image != image) return *found.kernel;
-  if (!found.untouchable.empty()) return request.compile(-1);
+  if (!found.untouchable) return request.compile(-1);
   CachedKernel out = make(request);
   out.repaired = found.kernel && out;
   return out;
@@ -272,7 +301,7 @@ CachedKernel KernelCache::make(const Request& request) const {
   CachedKernel out = request.compile(own.descriptor());
   if (!out && !out.refused()) {
     // For whoever wants to see what was compiled.
-    if (const std::string name = request.stem + std::string(kSource); own.write(name, request.source.text).empty())
+    if (const std::string name = request.stem + std::string(kSource); own.write(name, request.source.text))
       out.status = with_words_after(out.status, "\nIts source is " + one_line(directory()) + "/" + name);
     return out;
   }
@@ -280,8 +309,8 @@ CachedKernel KernelCache::make(const Request& request) const {
                                                  .toolchain = request.toolchain,
                                                  .title = one_line(request.source.title),
                                                  .body = out.refused() ? out.status.describe() : out.image});
-  const std::string problem = own.write(request.name, sealed);
-  if (!problem.empty()) out.note = "the kernel could not be kept in " + one_line(directory()) + ": " + problem;
+  out.note = with_words_before("the kernel could not be kept in " + one_line(directory()) + ": ",
+                               own.write(request.name, sealed));
   tidy(own, request.stem, limit(), request.name);
   return out;
 }
@@ -292,10 +321,10 @@ std::vector<KernelCache::Entry> KernelCache::entries() const {
     if (!file.name.ends_with(kEntry) || file.name.starts_with(kOnTheWay)) continue;
     Entry& entry =
         out.emplace_back(Entry{.name = one_line(file.name), .bytes = file.bytes, .used = file.used / 1'000'000'000});
-    const FileBytes read = folders_->own.read(file.name);
-    const std::optional<CacheRecord> record = read ? unseal(file.name, read.bytes) : std::nullopt;
+    const Result<std::string> read = folders_->own.read(file.name);
+    const Result<CacheRecord> record = read ? unseal(file.name, *read) : unexpected(read.error());
     if (!record) {
-      entry.problem = read ? "it was altered or cut off" : read.absent ? "it is gone" : one_line(read.problem);
+      entry.problem = one_line_each(record.error());
       continue;
     }
     entry.kind = one_line(record->kind);
@@ -309,7 +338,7 @@ std::vector<KernelCache::Entry> KernelCache::entries() const {
 KernelCache::Contents KernelCache::contents() const {
   Contents out;
   for (const Entry& entry : entries()) {
-    if (!entry.problem.empty() || entry.kind == kRefusal) continue;
+    if (!entry.problem || entry.kind == kRefusal) continue;
     ++out.kernels;
     out.bytes += entry.bytes;
   }
@@ -330,17 +359,18 @@ KernelCache::Contents KernelCache::clear() const {
 
 unsigned long long KernelCache::limit() const {
   if (!folders_->own) return kUsualLimit;
-  const FileBytes file = folders_->own.read(kLimitName);
+  const Result<std::string> file = folders_->own.read(kLimitName);
+  if (!file) return kUsualLimit;
   unsigned long long bytes = 0;
-  const char* const end = file.bytes.data() + file.bytes.size();
-  const auto [last, error] = std::from_chars(file.bytes.data(), end, bytes);
-  return file && error == std::errc() && (last == end || *last == '\n') ? bytes : kUsualLimit;
+  const char* const end = file->data() + file->size();
+  const auto [last, error] = std::from_chars(file->data(), end, bytes);
+  return error == std::errc() && (last == end || *last == '\n') ? bytes : kUsualLimit;
 }
 
 Status KernelCache::set_limit(unsigned long long bytes) const {
-  if (!folders_->own) return failure_of(RuntimeRule::cache_not_written, "there is no cache");
-  std::string problem = folders_->own.write(kLimitName, std::to_string(bytes) + "\n");
-  if (!problem.empty()) return failure_of(RuntimeRule::cache_not_written, std::move(problem));
+  if (!folders_->own)
+    return failure_of(RuntimeRule::folder_missing, "there is no cache: the limit is kept in its folder");
+  if (Status written = folders_->own.write(kLimitName, std::to_string(bytes) + "\n"); !written) return written;
   tidy(folders_->own, {}, bytes, {});
   return {};
 }

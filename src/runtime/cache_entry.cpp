@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string_view>
 
+#include <gantry/runtime/runtime_rules.hpp>
+
 #include "digest.hpp"
 
 namespace gantry::runtime {
@@ -40,18 +42,21 @@ std::string seal(const std::string& name, const CacheRecord& record) {
   return std::string(kMagic) + digest_of(name, parts) + "\n" + parts;
 }
 
-std::optional<CacheRecord> unseal(const std::string& name, const std::string& bytes) {
+Result<CacheRecord> unseal(const std::string& name, const std::string& bytes) {
+  const auto damaged = [&name] {
+    return unexpected(failure_of(RuntimeRule::entry_damaged, "it was altered or cut off", name));
+  };
   std::string_view rest = bytes;
-  if (!rest.starts_with(kMagic) || rest.size() <= kMagic.size() + kDigestBytes) return {};
+  if (!rest.starts_with(kMagic) || rest.size() <= kMagic.size() + kDigestBytes) return damaged();
   rest.remove_prefix(kMagic.size());
   const std::string_view digest = rest.substr(0, kDigestBytes);
   rest.remove_prefix(kDigestBytes + 1);
-  if (digest != digest_of(name, rest)) return {};
+  if (digest != digest_of(name, rest)) return damaged();
   CacheRecord out;
   for (std::string* part : {&out.kind, &out.toolchain, &out.title, &out.body}) {
-    if (!take_part(rest, *part)) return {};
+    if (!take_part(rest, *part)) return damaged();
   }
-  if (!rest.empty()) return {};
+  if (!rest.empty()) return damaged();
   return out;
 }
 

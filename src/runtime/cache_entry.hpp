@@ -2,8 +2,9 @@
 // an entry that was altered, cut off or renamed is none.
 #pragma once
 
-#include <optional>
 #include <string>
+
+#include <gantry/runtime/status.hpp>
 
 namespace gantry::runtime {
 
@@ -15,6 +16,7 @@ struct CacheRecord {
 };
 
 std::string seal(const std::string& name, const CacheRecord& record);
-std::optional<CacheRecord> unseal(const std::string& name, const std::string& bytes);
+// By the rule entry_damaged where it is not as it was sealed.
+Result<CacheRecord> unseal(const std::string& name, const std::string& bytes);
 
 }  // namespace gantry::runtime

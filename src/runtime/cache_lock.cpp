@@ -35,7 +35,8 @@ CacheLock::CacheLock(PrivateFolder folder, std::string name, std::chrono::millis
     sign = facts.st_mtim;
     if (Clock::now() - last_sign > patience) {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
-      problem_ = "another process has " + name_ + " and has not moved for " + std::to_string(seconds) + " s";
+      status_ = failure_of(RuntimeRule::lock_held,
+                           "another process has " + name_ + " and has not moved for " + std::to_string(seconds) + " s");
       return;
     }
     std::this_thread::sleep_for(kBetweenTries);
@@ -68,18 +69,20 @@ CacheLock::Try CacheLock::try_once() {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     file_ = openat(folder_.descriptor(), name_.c_str(), flags, 0600);
     struct stat facts = {};
-    if (file_ < 0) {
-      problem_ = name_ + (errno == ELOOP ? " is a symbolic link" : std::string(" cannot be made: ") + strerror(errno));
+    if (file_ < 0 && errno == ELOOP) {
+      status_ = failure_of(RuntimeRule::file_not_plain, name_ + " is a symbolic link", name_);
+    } else if (file_ < 0) {
+      status_ = failure_of(RuntimeRule::lock_not_taken, name_ + " cannot be made: " + strerror(errno), name_);
     } else if (fstat(file_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-      problem_ = name_ + " is no plain file";
-    } else if (const std::string why = why_not_trusted(facts, Trust::own); !why.empty()) {
-      problem_ = name_ + " " + why;
+      status_ = failure_of(RuntimeRule::file_not_plain, name_ + " is no plain file", name_);
+    } else {
+      status_ = with_words_before(name_ + " ", check_trust(facts, Trust::own));
     }
-    if (!problem_.empty()) return Try::failed;
+    if (!status_) return Try::failed;
   }
   if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK || errno == EINTR) return Try::busy;
-    problem_ = name_ + " cannot be locked: " + strerror(errno);
+    status_ = failure_of(RuntimeRule::lock_not_taken, name_ + " cannot be locked: " + strerror(errno), name_);
     return Try::failed;
   }
   struct stat held = {}, named = {};

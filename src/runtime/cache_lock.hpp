@@ -22,9 +22,8 @@ class CacheLock {
   CacheLock& operator=(const CacheLock&) = delete;
   ~CacheLock();
 
-  explicit operator bool() const { return problem_.empty(); }
   // Why it is not held.
-  const std::string& problem() const { return problem_; }
+  const Status& status() const { return status_; }
 
  private:
   enum class Try { held, busy, gone, failed };
@@ -33,7 +32,8 @@ class CacheLock {
   void show_life(std::chrono::milliseconds every);
 
   PrivateFolder folder_;
-  std::string name_, problem_;
+  std::string name_;
+  Status status_;
   int file_ = -1;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -23,8 +23,13 @@ namespace {
 // A folder that is gone with all that is in it when this is.
 class WorkFolder {
  public:
-  WorkFolder(int parent, std::string name)
-      : parent_(parent), name_(std::move(name)), folder_(PrivateFolder::made_in(parent_, name_)) {}
+  WorkFolder(int parent, std::string name) : parent_(parent), name_(std::move(name)) {
+    if (Result<PrivateFolder> made = PrivateFolder::made_in(parent_, name_)) {
+      folder_ = std::move(*made);
+    } else {
+      status_ = made.error();
+    }
+  }
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
   ~WorkFolder() {
@@ -33,21 +38,22 @@ class WorkFolder {
 
   const PrivateFolder& folder() const { return folder_; }
 
-  // Empty, or why the source and the headers are not there.
-  std::string fill(const CompileJob& job, const std::string& source) const {
-    if (!folder_) return folder_.problem();
+  // Writes the source and the headers.
+  Status fill(const CompileJob& job, const std::string& source) const {
+    if (!folder_) return status_;
     const DeviceHeaders& headers = job.headers == nullptr ? DeviceHeaders::embedded() : *job.headers;
-    std::string problem = folder_.add(source, job.text);
+    Status written = folder_.add(source, job.text);
     for (const HeaderFile& file : headers.files) {
-      if (problem.empty()) problem = folder_.add(std::string("include/") + file.name, file.text);
+      if (written) written = folder_.add(std::string("include/") + file.name, file.text);
     }
-    return problem;
+    return written;
   }
 
  private:
   int parent_;
   std::string name_;
   PrivateFolder folder_;
+  Status status_;  // why there is none
 };
 
 std::string temporary_folder() {
@@ -61,19 +67,20 @@ class UnknownFolder {
  public:
   UnknownFolder() : path_(temporary_folder() + "/gantry-XXXXXX") {
     if (mkdtemp(path_.data()) != nullptr) return;
-    problem_ = std::strerror(errno);
+    status_ = failure_of(RuntimeRule::folder_not_made, std::string("no folder could be made: ") + std::strerror(errno));
   }
   UnknownFolder(const UnknownFolder&) = delete;
   UnknownFolder& operator=(const UnknownFolder&) = delete;
   ~UnknownFolder() {
-    if (problem_.empty()) remove_tree(AT_FDCWD, path_);
+    if (status_.ok()) remove_tree(AT_FDCWD, path_);
   }
 
   const std::string& path() const { return path_; }
-  const std::string& problem() const { return problem_; }
+  const Status& status() const { return status_; }
 
  private:
-  std::string path_, problem_;
+  std::string path_;
+  Status status_;
 };
 
 CompiledImage compile_in(const WorkFolder& work, const CompilerCall& call) {
@@ -81,22 +88,20 @@ CompiledImage compile_in(const WorkFolder& work, const CompilerCall& call) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> environment = call.environment;
   environment.insert(environment.end(), {"TMPDIR=.", "LC_ALL=C"});
-  const ProcessResult ran = run_process(
+  const Result<ProcessEnd> ran = run_process(
       {.arguments = call.arguments, .environment = std::move(environment), .folder = work.folder().descriptor()});
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!ran.started) {
-    out.status = failure_of(RuntimeRule::compiler_not_started, call.name + ": " + ran.problem);
-  } else if (ran.status != 0) {
-    out.status = failure_of(rule_in_log(ran.output), call.name + " ended with status " + std::to_string(ran.status) +
-                                                         " and said:\n" + compiler_log(ran.output));
+  if (!ran) {
+    out.status = with_words_before(call.name + ": ", ran.error());
+  } else if (ran->status != 0) {
+    out.status = failure_of(rule_in_log(ran->output), call.name + " ended with status " + std::to_string(ran->status) +
+                                                          " and said:\n" + compiler_log(ran->output));
+  } else if (Result<std::string> image = work.folder().read(call.image)) {
+    out.bytes = std::move(*image);
   } else {
-    FileBytes image = work.folder().read(call.image);
-    if (!image) {
-      out.status =
-          failure_of(RuntimeRule::compiler_files,
-                     call.name + " left no image: " + (image.absent ? "it said that all went well" : image.problem));
-    }
-    out.bytes = std::move(image.bytes);
+    out.status =
+        failure_of(RuntimeRule::compiler_files,
+                   call.name + " said that all went well and left no image: " + in_one_sentence(image.error()));
   }
   return out;
 }
@@ -109,18 +114,19 @@ CompiledImage compile_in_folder(const CompileJob& job, const CompilerCall& call)
   // Where the folder that was given has no room, there may be some elsewhere.
   if (job.folder >= 0) {
     const WorkFolder work(job.folder, job.folder_name + ending);
-    if (work.fill(job, call.source).empty()) return compile_in(work, call);
+    if (work.fill(job, call.source)) return compile_in(work, call);
   }
   CompiledImage out;
-  const auto no_place = [&](const std::string& why) {
-    out.status = failure_of(RuntimeRule::compiler_files, "there is no place for " + call.name +
-                                                             "'s files: " + one_line(temporary_folder()) + ": " + why);
+  const auto no_place = [&](const Status& why) {
+    out.status = failure_of(RuntimeRule::compiler_files, "there is no place for " + call.name + "'s files: in " +
+                                                             one_line(temporary_folder()) + " " + in_one_sentence(why) +
+                                                             "; TMPDIR names another folder");
     return out;
   };
   const UnknownFolder temporary;
-  if (!temporary.problem().empty()) return no_place(temporary.problem());
+  if (!temporary.status()) return no_place(temporary.status());
   const WorkFolder work(AT_FDCWD, temporary.path() + "/work");
-  if (const std::string problem = work.fill(job, call.source); !problem.empty()) return no_place(problem);
+  if (const Status filled = work.fill(job, call.source); !filled) return no_place(filled);
   return compile_in(work, call);
 }
 

@@ -64,9 +64,10 @@ Compiler Compiler::find(const CompilerSearch& search) {
   out.status_ = found.status;
   if (!out) return out;
   out.path_ = found.path;
-  const ProcessResult asked = run_process({.arguments = {out.path_, "--version"}, .limit = std::chrono::seconds(20)});
-  out.version_ = version_in(asked.output);
-  if (!asked.started || asked.status != 0 || out.version_.empty()) {
+  const Result<ProcessEnd> asked =
+      run_process({.arguments = {out.path_, "--version"}, .limit = std::chrono::seconds(20)});
+  if (asked && asked->status == 0) out.version_ = version_in(asked->output);
+  if (out.version_.empty()) {
     out.status_ = failure_of(
         RuntimeRule::compiler_unusable,
         one_line(out.path_) + " does not tell its version when asked with --version, so it is not taken for nvcc");

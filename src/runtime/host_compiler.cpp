@@ -132,9 +132,9 @@ HostCompiler HostCompiler::find(const HostCompilerSearch& search) {
   out.command_ = std::move(compiler.command);
   std::vector<std::string> question = out.command_;
   question.insert(question.end(), {"-std=c++20", "-dM", "-E", "-x", "c++", "/dev/null"});
-  const ProcessResult asked =
+  const Result<ProcessEnd> asked =
       run_process({.arguments = question, .environment = ignored_variables(), .limit = std::chrono::seconds(20)});
-  const Version version = version_in(asked.started && asked.status == 0 ? asked.output : "", out.command_[0]);
+  const Version version = version_in(asked && asked->status == 0 ? asked->output : "", out.command_[0]);
   out.version_ = version.text;
   out.status_ = version.status;
   return out;

@@ -39,14 +39,16 @@ const char* kind_of(mode_t mode) {
                           : "is a device";
 }
 
-// A new file with these bytes. Empty, or why there is none.
-std::string create(int folder, const std::string& name, std::string_view bytes) {
+Status not_written() { return failure_of(RuntimeRule::file_not_written, "no file could be written: " + reason()); }
+
+// A new file with these bytes.
+Status create(int folder, const std::string& name, std::string_view bytes) {
   const int file = openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file < 0) return reason();
-  std::string problem = write_whole(file, bytes) ? "" : reason();
-  if (close(file) != 0 && problem.empty()) problem = reason();
-  if (!problem.empty()) unlinkat(folder, name.c_str(), 0);
-  return problem;
+  if (file < 0) return not_written();
+  Status out = write_whole(file, bytes) ? Status() : not_written();
+  if (close(file) != 0 && out) out = not_written();
+  if (!out) unlinkat(folder, name.c_str(), 0);
+  return out;
 }
 
 // Calls `visit` with each name in a folder.
@@ -83,12 +85,16 @@ bool write_whole(int file, std::string_view bytes) {
   return true;
 }
 
-std::string why_not_trusted(const struct stat& facts, Trust trust) {
+Status check_trust(const struct stat& facts, Trust trust) {
   const uid_t us = geteuid();
   if (facts.st_uid != us && !(trust == Trust::shipped && facts.st_uid == 0)) {
-    return "belongs to user " + std::to_string(facts.st_uid) + ", and this program runs as user " + std::to_string(us);
+    return failure_of(RuntimeRule::owned_by_another, "belongs to user " + std::to_string(facts.st_uid) +
+                                                         ", and this program runs as user " + std::to_string(us));
   }
-  if ((facts.st_mode & kOthersWrite) != 0) return "can be written by others, its mode being " + octal(facts.st_mode);
+  if ((facts.st_mode & kOthersWrite) != 0) {
+    return failure_of(RuntimeRule::writable_by_others,
+                      "can be written by others, its mode being " + octal(facts.st_mode));
+  }
   return {};
 }
 
@@ -104,124 +110,133 @@ bool remove_tree(int parent, const std::string& name) {
   return unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0;
 }
 
-PrivateFolder::PrivateFolder(const std::string& path, Trust trust) : path_(plain_path(path)), trust_(trust) {
+Result<PrivateFolder> PrivateFolder::open(const std::string& path, Trust trust) {
+  PrivateFolder out;
+  out.path_ = plain_path(path);
+  out.trust_ = trust;
+  const auto refused = [&](RuntimeRule rule, std::string sentence) {
+    return unexpected(failure_of(rule, std::move(sentence), out.path_));
+  };
   if (trust == Trust::own) {
     std::error_code error;
-    const fs::path parent = fs::path(path_).parent_path();
+    const fs::path parent = fs::path(out.path_).parent_path();
     if (!parent.empty()) fs::create_directories(parent, error);
-    if (mkdir(path_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-      problem_ = "it cannot be made: " + (error ? error.message() : reason());
-      return;
+    if (mkdir(out.path_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+      return refused(RuntimeRule::folder_not_made, "it cannot be made: " + (error ? error.message() : reason()));
     }
   }
   struct stat facts = {};
-  if (lstat(path_.c_str(), &facts) == 0 && !S_ISDIR(facts.st_mode)) {
-    problem_ = S_ISREG(facts.st_mode) ? "it is no folder" : std::string("it ") + kind_of(facts.st_mode);
-    return;
+  if (lstat(out.path_.c_str(), &facts) == 0 && !S_ISDIR(facts.st_mode)) {
+    return refused(RuntimeRule::folder_not_plain,
+                   S_ISREG(facts.st_mode) ? "it is no folder" : std::string("it ") + kind_of(facts.st_mode));
   }
-  const int folder = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int folder = ::open(out.path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0 || fstat(folder, &facts) != 0) {
-    problem_ = "it cannot be opened: " + reason();
+    const std::string why = reason();
     if (folder >= 0) close(folder);
-    return;
+    return refused(RuntimeRule::folder_not_opened, "it cannot be opened: " + why);
   }
-  hold(folder);
+  out.hold(folder);
+  if (Status checked = out.check(facts); !checked) return unexpected(std::move(checked));
+  // There already, or no room for it: it is only for others' programs.
+  if (trust == Trust::own) (void)create(folder, kTagName, kTag);
+  return out;
+}
+
+Status PrivateFolder::check(struct stat facts) const {
   const bool ours = facts.st_uid == geteuid();
-  if (trust == Trust::own && ours && (facts.st_mode & kOthers) != 0) {
+  if (trust_ == Trust::own && ours && (facts.st_mode & kOthers) != 0) {
     // Made private where it is a cache or will be one, and not where it is somebody's home.
     const std::vector<FileFacts> inside = files();
     bool cache = inside.empty();
     for (const FileFacts& file : inside) cache = cache || file.name == kTagName;
-    if (cache && fchmod(folder, S_IRWXU) == 0) facts.st_mode &= ~kOthers;
+    if (cache && fchmod(descriptor(), S_IRWXU) == 0) facts.st_mode &= ~kOthers;
     if ((facts.st_mode & kOthers) != 0) {
-      problem_ = "others can enter it, its mode being " + octal(facts.st_mode) + "; chmod 700 closes it";
+      return failure_of(RuntimeRule::open_to_others,
+                        "others can enter it, its mode being " + octal(facts.st_mode) + "; chmod 700 closes it", path_);
     }
   }
-  if (const std::string why = why_not_trusted(facts, trust); problem_.empty() && !why.empty()) problem_ = "it " + why;
-  if (trust == Trust::own && problem_.empty() && faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) != 0)
-    problem_ = "it cannot be written: " + reason();
-  if (!problem_.empty()) {
-    descriptor_.reset();
-  } else if (trust == Trust::own) {
-    create(folder, kTagName, kTag);  // there already, or no room for it: it is only for others' programs
-  }
+  if (const Status trusted = check_trust(facts, trust_); !trusted) return with_words_before("it ", trusted);
+  if (trust_ == Trust::own && faccessat(descriptor(), ".", W_OK | X_OK, AT_EACCESS) != 0)
+    return failure_of(RuntimeRule::folder_not_writable, "it cannot be written: " + reason(), path_);
+  return {};
 }
 
-PrivateFolder PrivateFolder::made_in(int parent, const std::string& name) {
+Result<PrivateFolder> PrivateFolder::made_in(int parent, const std::string& name) {
   PrivateFolder out;
   out.path_ = name;
   const bool made = mkdirat(parent, name.c_str(), S_IRWXU) == 0;
   const int folder = made ? openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
   struct stat facts = {};
   if (folder < 0 || fstat(folder, &facts) != 0) {
-    out.problem_ = reason();
+    const std::string why = reason();
     if (folder >= 0) close(folder);
-    return out;
+    return unexpected(failure_of(RuntimeRule::folder_not_made, "no folder could be made: " + why));
   }
   out.hold(folder);
-  out.problem_ = why_not_trusted(facts, Trust::own);
-  if (!out.problem_.empty()) out.descriptor_.reset();
+  if (const Status trusted = check_trust(facts, Trust::own); !trusted) {
+    return unexpected(with_words_before("the folder that was made ", trusted));
+  }
   return out;
 }
 
 void PrivateFolder::hold(int descriptor) {
-  problem_.clear();
   descriptor_ = std::shared_ptr<const int>(new int(descriptor), [](const int* held) {
     close(*held);
     delete held;
   });
 }
 
-FileBytes PrivateFolder::read(const std::string& name) const {
-  FileBytes out;
+Result<std::string> PrivateFolder::read(const std::string& name) const {
+  const auto refused = [&name](RuntimeRule rule, const std::string& why) {
+    return unexpected(failure_of(rule, name + why, name));
+  };
   // A pipe without a writer would keep us waiting, were it not for O_NONBLOCK.
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const int file = openat(descriptor(), name.c_str(), flags);
-  if (file < 0) {
-    out.absent = errno == ENOENT;
-    if (!out.absent) out.problem = name + (errno == ELOOP ? " is a symbolic link" : " cannot be opened: " + reason());
-    return out;
-  }
+  if (file < 0 && errno == ENOENT) return refused(RuntimeRule::file_missing, " is not there");
+  if (file < 0 && errno == ELOOP) return refused(RuntimeRule::file_not_plain, " is a symbolic link");
+  if (file < 0) return refused(RuntimeRule::file_not_read, " cannot be opened: " + reason());
+  const auto closed = std::shared_ptr<void>(nullptr, [file](void*) { close(file); });
   struct stat facts = {};
-  if (fstat(file, &facts) != 0) {
-    out.problem = name + " cannot be read: " + reason();
-  } else if (!S_ISREG(facts.st_mode)) {
-    out.problem = name + " " + kind_of(facts.st_mode);
-  } else if (const std::string why = why_not_trusted(facts, trust_); !why.empty()) {
-    out.problem = name + " " + why;
-  } else if (facts.st_size > kMostBytes) {
-    out.problem = name + " is larger than 1 GiB";
-  } else {
-    out.bytes.resize(static_cast<std::size_t>(facts.st_size));
-    std::size_t have = 0;
-    while (have < out.bytes.size()) {
-      const ssize_t bytes = ::read(file, out.bytes.data() + have, out.bytes.size() - have);
-      if (bytes < 0 && errno == EINTR) continue;
-      if (bytes < 0) out.problem = name + " cannot be read: " + reason();
-      if (bytes <= 0) break;
-      have += static_cast<std::size_t>(bytes);
-    }
-    out.bytes.resize(have);
+  if (fstat(file, &facts) != 0) return refused(RuntimeRule::file_not_read, " cannot be read: " + reason());
+  if (!S_ISREG(facts.st_mode)) {
+    return refused(RuntimeRule::file_not_plain, std::string(" ") + kind_of(facts.st_mode));
   }
-  close(file);
+  if (const Status trusted = check_trust(facts, trust_); !trusted) {
+    return unexpected(with_words_before(name + " ", trusted));
+  }
+  if (facts.st_size > kMostBytes) return refused(RuntimeRule::file_too_large, " is larger than 1 GiB");
+  std::string out(static_cast<std::size_t>(facts.st_size), '\0');
+  std::size_t have = 0;
+  while (have < out.size()) {
+    const ssize_t bytes = ::read(file, out.data() + have, out.size() - have);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return refused(RuntimeRule::file_not_read, " cannot be read: " + reason());
+    if (bytes == 0) break;
+    have += static_cast<std::size_t>(bytes);
+  }
+  out.resize(have);
   return out;
 }
 
-std::string PrivateFolder::write(const std::string& name, std::string_view bytes) const {
+Status PrivateFolder::write(const std::string& name, std::string_view bytes) const {
   static std::atomic<unsigned> serial = 0;
   const std::string first = "tmp-" + std::to_string(getpid()) + "-" + std::to_string(serial++) + "-" + name;
   // One of this name is of a process that was killed and had our number.
   unlinkat(descriptor(), first.c_str(), 0);
-  if (std::string problem = create(descriptor(), first, bytes); !problem.empty()) return problem;
+  if (Status created = create(descriptor(), first, bytes); !created) return created;
   if (renameat(descriptor(), first.c_str(), descriptor(), name.c_str()) == 0) return {};
-  std::string problem = reason();
+  Status out = not_written();
   unlinkat(descriptor(), first.c_str(), 0);
-  return problem;
+  return out;
 }
 
-std::string PrivateFolder::add(const std::string& name, std::string_view bytes) const {
+Status PrivateFolder::add(const std::string& name, std::string_view bytes) const {
   for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
-    if (mkdirat(descriptor(), name.substr(0, slash).c_str(), S_IRWXU) != 0 && errno != EEXIST) return reason();
+    if (mkdirat(descriptor(), name.substr(0, slash).c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+      return failure_of(RuntimeRule::folder_not_made, "no folder could be made: " + reason());
+    }
   }
   return create(descriptor(), name, bytes);
 }

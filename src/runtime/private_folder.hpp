@@ -13,6 +13,8 @@
 
 #include <sys/stat.h>
 
+#include <gantry/runtime/runtime_rules.hpp>
+
 namespace gantry::runtime {
 
 // Whose folder, and what it may be.
@@ -28,32 +30,25 @@ struct FileFacts {
   std::int64_t used = 0;  // when it was last written or touched, in nanoseconds since 1970
 };
 
-// What reading a file gave: its bytes, or why not; `absent` where there is none.
-struct FileBytes {
-  std::string bytes{};
-  std::string problem{};
-  bool absent = false;
-
-  explicit operator bool() const { return problem.empty() && !absent; }
-};
-
 class PrivateFolder {
  public:
   PrivateFolder() = default;
-  PrivateFolder(const std::string& path, Trust trust);
+  // Sentences of refusals begin with "it".
+  static Result<PrivateFolder> open(const std::string& path, Trust trust);
   // A new folder in the one of this descriptor, or by its whole path where that is AT_FDCWD.
-  static PrivateFolder made_in(int parent, const std::string& name);
+  static Result<PrivateFolder> made_in(int parent, const std::string& name);
 
+  // There is one: everything below requires that.
   explicit operator bool() const { return descriptor_ != nullptr; }
-  const std::string& problem() const { return problem_; }
   int descriptor() const { return descriptor_ == nullptr ? -1 : *descriptor_; }
   const std::string& path() const { return path_; }
 
-  FileBytes read(const std::string& name) const;
-  // Empty, or why not. What was there under this name is replaced.
-  std::string write(const std::string& name, std::string_view bytes) const;
-  // Empty, or why not. There must be none of this name; folders in the name are made.
-  std::string add(const std::string& name, std::string_view bytes) const;
+  // By the rule file_missing where there is none of this name.
+  Result<std::string> read(const std::string& name) const;
+  // What was there under this name is replaced.
+  Status write(const std::string& name, std::string_view bytes) const;
+  // There must be none of this name; folders in the name are made.
+  Status add(const std::string& name, std::string_view bytes) const;
   void touch(const std::string& name) const;
   std::vector<FileFacts> files() const;
   // A file, or a folder with all that is in it. True where it is gone.
@@ -61,9 +56,11 @@ class PrivateFolder {
 
  private:
   void hold(int descriptor);
+  // Makes it private where it may; or says why it is not relied on.
+  Status check(struct stat facts) const;
 
   std::shared_ptr<const int> descriptor_;
-  std::string path_, problem_ = "there is no folder";
+  std::string path_;
   Trust trust_ = Trust::own;
 };
 
@@ -73,7 +70,7 @@ bool write_whole(int file, std::string_view bytes);
 // Removes a file, or a folder with all that is in it. True where it is gone.
 bool remove_tree(int parent, const std::string& name);
 
-// Empty, or why a file of this owner and mode is not relied on: "belongs to user 7, ...".
-std::string why_not_trusted(const struct stat& facts, Trust trust);
+// Whether a file of this owner and mode is relied on; sentences begin with the verb: "belongs to user 7, ...".
+Status check_trust(const struct stat& facts, Trust trust);
 
 }  // namespace gantry::runtime

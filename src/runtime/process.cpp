@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gantry/runtime/runtime_rules.hpp>
+
 namespace gantry::runtime {
 
 namespace {
@@ -199,6 +201,11 @@ ssize_t read_some(int descriptor, void* to, std::size_t most) {
   }
 }
 
+std::string duration_text(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+}
+
 // Reads until nobody can write any more. False where that took longer than until `end`.
 bool read_all(int descriptor, Clock::time_point end, std::string& out) {
   char buffer[4096];
@@ -212,17 +219,16 @@ bool read_all(int descriptor, Clock::time_point end, std::string& out) {
 
 }  // namespace
 
-ProcessResult run_process(const ProcessCommand& command) {
-  ProcessResult result;
-  const auto fail = [&](const char* what) {
-    result.problem = std::string(what) + ": " + std::strerror(errno);
-    return result;
+Result<ProcessEnd> run_process(const ProcessCommand& command) {
+  const auto not_started = [](int error) {
+    return unexpected(
+        failure_of(RuntimeRule::process_not_started, std::string("it could not be started: ") + std::strerror(error)));
   };
   Pipe life, report, output;
   const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
   const Descriptor high_null(fcntl(null.get(), F_DUPFD_CLOEXEC, kOutOfTheWay));
   const Descriptor folder(command.folder < 0 ? -1 : fcntl(command.folder, F_DUPFD_CLOEXEC, kOutOfTheWay));
-  if (high_null.get() < 0 || !life.open() || !report.open() || !output.open()) return fail("no pipe could be made");
+  if (high_null.get() < 0 || !life.open() || !report.open() || !output.open()) return not_started(errno);
   const std::vector<std::string> environment = environment_with(command.environment);
   const std::vector<char*> arguments = pointers(command.arguments), variables = pointers(environment);
   const Supervisor supervisor({.life = life.read_end.get(),
@@ -233,30 +239,29 @@ ProcessResult run_process(const ProcessCommand& command) {
                               arguments.data(), variables.data());
   const pid_t process = fork();
   if (process == 0) supervisor.run();
-  if (process < 0) return fail("no process could be made");
+  if (process < 0) return not_started(errno);
   life.read_end.reset();
   report.write_end.reset();
   output.write_end.reset();
   const Clock::time_point end = Clock::now() + command.limit;
-  const bool in_time = read_all(output.read_end.get(), end, result.output) && readable(report.read_end.get(), end);
+  ProcessEnd out;
+  const bool in_time = read_all(output.read_end.get(), end, out.output) && readable(report.read_end.get(), end);
   if (!in_time) life.write_end.reset();  // the supervisor ends it
   Report said = {};
   const ssize_t bytes = read_some(report.read_end.get(), &said, sizeof said);
   while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!in_time) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(command.limit).count();
-    result.problem = "it did not come to an end within " + std::to_string(seconds) + " s";
-  } else if (bytes != sizeof said) {
-    result.problem = "the process that watched it was ended";
-  } else if (!said.started) {
-    errno = said.value;
-    return fail("it could not be started");
-  } else {
-    result.started = true;
-    result.status = said.value;
+    return unexpected(failure_of(RuntimeRule::process_too_long, "it did not come to an end within " +
+                                                                    duration_text(command.limit) +
+                                                                    ", and was ended with all that it had started"));
   }
-  return result;
+  if (bytes != sizeof said) {
+    return unexpected(failure_of(RuntimeRule::process_lost, "the process that watches it was ended by somebody else"));
+  }
+  if (!said.started) return not_started(said.value);
+  out.status = said.value;
+  return out;
 }
 
 }  // namespace gantry::runtime

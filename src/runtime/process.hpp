@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <gantry/runtime/status.hpp>
+
 namespace gantry::runtime {
 
 struct ProcessCommand {
@@ -20,13 +22,12 @@ struct ProcessCommand {
   std::chrono::milliseconds limit = std::chrono::minutes(10);
 };
 
-struct ProcessResult {
-  bool started = false;
-  int status = -1;        // as the program returned it; 128 + the signal's number where one ended it
-  std::string output;     // standard output and standard error, as they came, up to some MiB
-  std::string problem{};  // why it did not start, or did not come to its end
+struct ProcessEnd {
+  int status = 0;        // as the program returned it; 128 + the signal's number where one ended it
+  std::string output{};  // standard output and standard error, as they came, up to some MiB
 };
 
-ProcessResult run_process(const ProcessCommand& command);
+// Or why it did not start, or did not come to its end; sentences begin with "it".
+Result<ProcessEnd> run_process(const ProcessCommand& command);
 
 }  // namespace gantry::runtime

@@ -88,7 +88,7 @@ TEST_F(Cache, UsesEntriesThatWereShippedAndNeverWritesThere) {
   fs::create_directory(shipped);
   fs::copy(files(".kernel").front(), shipped);
   const KernelCache cache({.directory = folder_ / "other", .shipped = {shipped}, .headers = &headers_});
-  EXPECT_EQ(cache.note(), "");
+  EXPECT_TRUE(cache.note()) << cache.note().describe();
   const CachedKernel found = cache.get(no_compiler(), {.text = "one"});
   ASSERT_TRUE(found) << found.status.describe();
   EXPECT_EQ(found.image, "one");
@@ -193,12 +193,12 @@ TEST_F(Cache, ListsVerifiesAndClearsItsEntries) {
   const std::vector<KernelCache::Entry> entries = cache_.entries();
   ASSERT_EQ(entries.size(), 2U);
   for (const KernelCache::Entry& entry : entries) {
-    if (entry.problem.empty()) {
+    if (entry.problem) {
       EXPECT_EQ(entry.title, "kernel one\\x1b[31m\\x0a");
       EXPECT_EQ(entry.kind, "cubin");
       EXPECT_TRUE(entry.toolchain.starts_with("nvcc 13.0.48 " + stand_in_.program())) << entry.toolchain;
     } else {
-      EXPECT_EQ(entry.problem, "it was altered or cut off");
+      EXPECT_TRUE(is_only(entry.problem, RuntimeRule::entry_damaged));
     }
   }
   EXPECT_EQ(cache_.clear().kernels, 2);
@@ -244,14 +244,16 @@ TEST_F(Cache, InAFolderThatCannotBeWrittenUsesATemporaryOneAndSaysSo) {
   {
     const KernelCache cache({.directory = folder_ / "file/cache", .headers = &headers_});
     temporary = cache.directory();
-    EXPECT_EQ(cache.note().rfind((folder_ / "file/cache") + " cannot be used (", 0), 0u) << cache.note();
-    EXPECT_NE(cache.note().find("kernels are kept in " + temporary), std::string::npos) << cache.note();
+    EXPECT_TRUE(is_only(cache.note(), RuntimeRule::folder_not_made));
+    for (const std::string& named : {folder_ / "file/cache", temporary}) {
+      EXPECT_NE(cache.note().describe().find(named), std::string::npos) << cache.note().describe();
+    }
     const CachedKernel kernel = cache.get(compiler_, {.text = "one"});
     ASSERT_TRUE(kernel) << kernel.status.describe();
     EXPECT_EQ(cache.contents().kernels, 1);
   }
   EXPECT_FALSE(fs::exists(temporary));
-  EXPECT_EQ(cache_.note(), "");
+  EXPECT_TRUE(cache_.note()) << cache_.note().describe();
 }
 
 TEST_F(Cache, SaysNothingThatATerminalWouldObey) {
@@ -260,8 +262,17 @@ TEST_F(Cache, SaysNothingThatATerminalWouldObey) {
   fs::create_directory(odd);
   const Variable temporary("TMPDIR", odd);
   const KernelCache cache({.directory = folder_ / "file", .headers = &headers_});
-  EXPECT_NE(cache.note().find("\\x1b[31m"), std::string::npos) << cache.note();
-  EXPECT_EQ(cache.note().find('\x1b'), std::string::npos);
+  const std::string said = cache.note().describe();
+  EXPECT_NE(said.find("\\x1b[31m"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Cache, SaysForEachFolderWhyItIsNotUsed) {
+  const KernelCache cache({.directory = {}, .shipped = {folder_ / "gone", folder_ / "gone too"}, .headers = &headers_});
+  ASSERT_EQ(cache.note().reasons().size(), 3u) << cache.note().describe();
+  EXPECT_TRUE(has(cache.note(), RuntimeRule::folder_not_opened)) << cache.note().describe();
+  EXPECT_EQ(cache.note().reasons().back().rule, std::string(to_text(RuntimeRule::folder_missing)));
+  EXPECT_EQ(cache.note().reasons().back().operand, "HOME");
 }
 
 TEST_F(Cache, WithoutAnyFolderCompilesAllTheSame) {

@@ -8,13 +8,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gantry/runtime/runtime_rules.hpp>
+
 #include "stand_in.hpp"
 
 namespace gantry::runtime::test {
 namespace {
 
-ProcessResult shell(const std::string& script, std::chrono::milliseconds limit = std::chrono::minutes(1)) {
+Result<ProcessEnd> shell(const std::string& script, std::chrono::milliseconds limit = std::chrono::minutes(1)) {
   return run_process({.arguments = {"/bin/sh", "-c", script}, .limit = limit});
+}
+
+// -1 where it did not come to its end.
+int status_of(const std::string& script) {
+  const Result<ProcessEnd> ran = shell(script);
+  return ran ? ran->status : -1;
 }
 
 // Waits until a process is gone, which takes no time where it is ended at all.
@@ -31,49 +39,63 @@ void expect_gone(pid_t process) {
 
 TEST(Process, GetsItsArgumentsAsTheyAreAndTellsItsStatusAndOutput) {
   const std::string odd = "a 'b' \"c\" $(d)\n;e";
-  const ProcessResult ran =
+  const Result<ProcessEnd> ran =
       run_process({.arguments = {"/bin/sh", "-c", "printf %s \"$1\"; echo x >&2; exit 7", "sh", odd}});
-  EXPECT_TRUE(ran.started) << ran.problem;
-  EXPECT_EQ(ran.status, 7);
-  EXPECT_EQ(ran.output, odd + "x\n");
-  EXPECT_EQ(shell("kill -9 $$").status, 128 + SIGKILL);
+  ASSERT_TRUE(ran) << ran.error().describe();
+  EXPECT_EQ(ran->status, 7);
+  EXPECT_EQ(ran->output, odd + "x\n");
+  EXPECT_EQ(status_of("kill -9 $$"), 128 + SIGKILL);
 }
 
 TEST(Process, ThatIsNoneIsSaid) {
-  EXPECT_EQ(run_process({.arguments = {"/no/program"}}).problem, "it could not be started: No such file or directory");
-  EXPECT_FALSE(run_process({.arguments = {"/tmp"}}).started);
+  for (const char* none : {"/no/program", "/tmp"}) {
+    const Result<ProcessEnd> ran = run_process({.arguments = {none}});
+    ASSERT_FALSE(ran) << none;
+    EXPECT_TRUE(has(ran.error(), RuntimeRule::process_not_started)) << ran.error().describe();
+  }
 }
 
 TEST(Process, SeesNoFilesOfItsCallerAndItsOwnEnvironment) {
   const Variable kept("GANTRY_TEST_KEPT", "kept"), changed("GANTRY_TEST_CHANGED", "old");
   const int leaked = dup2(STDOUT_FILENO, 33);  // not closed on exec
-  const ProcessResult ran =
+  const Result<ProcessEnd> ran =
       run_process({.arguments = {"/bin/sh", "-c", "ls /proc/$$/fd; echo $GANTRY_TEST_KEPT; echo $GANTRY_TEST_CHANGED"},
                    .environment = {"GANTRY_TEST_CHANGED=new"}});
   close(leaked);
-  EXPECT_EQ(ran.output, "0\n1\n2\nkept\nnew\n");
+  ASSERT_TRUE(ran) << ran.error().describe();
+  EXPECT_EQ(ran->output, "0\n1\n2\nkept\nnew\n");
 }
 
 TEST(Process, RunsWithoutAVariableThatIsTakenAway) {
   const Variable gone("GANTRY_TEST_GONE", "there");
-  const ProcessResult ran = run_process(
+  const Result<ProcessEnd> ran = run_process(
       {.arguments = {"/bin/sh", "-c", "echo ${GANTRY_TEST_GONE-none}"}, .environment = {"GANTRY_TEST_GONE"}});
-  EXPECT_EQ(ran.output, "none\n");
+  ASSERT_TRUE(ran) << ran.error().describe();
+  EXPECT_EQ(ran->output, "none\n");
 }
 
 TEST(Process, ThatTakesTooLongIsEndedWithAllThatItStarted) {
   const Folder folder;
-  const ProcessResult ran =
+  const Result<ProcessEnd> ran =
       shell("sleep 1000 & echo $! > " + (folder / "pid") + "; echo $! ; wait", std::chrono::milliseconds(300));
-  EXPECT_EQ(ran.problem, "it did not come to an end within 0 s");
+  ASSERT_FALSE(ran);
+  EXPECT_TRUE(has(ran.error(), RuntimeRule::process_too_long)) << ran.error().describe();
+  EXPECT_NE(ran.error().describe().find("300 ms"), std::string::npos) << "the limit that was set";
   expect_gone(std::stoi(read(folder / "pid")));
+}
+
+TEST(Process, WhoseWatcherIsEndedIsSaid) {
+  // Started by the process that watches it; what is killed is that one, and with it the program.
+  const Result<ProcessEnd> ran = shell("kill -9 $PPID; wait");
+  ASSERT_FALSE(ran);
+  EXPECT_TRUE(has(ran.error(), RuntimeRule::process_lost)) << ran.error().describe();
 }
 
 TEST(Process, WhoseCallerIgnoresItsChildrenTellsItsStatusAllTheSame) {
   signal(SIGCHLD, SIG_IGN);
-  const ProcessResult ran = shell("exit 3");
+  const int status = status_of("exit 3");
   signal(SIGCHLD, SIG_DFL);
-  EXPECT_EQ(ran.status, 3);
+  EXPECT_EQ(status, 3);
 }
 
 // As nvcc does: the program starts another one and waits for it.
@@ -83,7 +105,7 @@ TEST(Process, EndsWithAllThatItStartedWhenItsCallerIsKilled) {
     ASSERT_EQ(mkfifo((folder / "pids").c_str(), 0600), 0);
     const pid_t caller = fork();
     if (caller == 0) {
-      shell("sh -c 'sleep 1000 & echo $$ $! > " + (folder / "pids") + "; wait' & wait");
+      status_of("sh -c 'sleep 1000 & echo $$ $! > " + (folder / "pids") + "; wait' & wait");
       _exit(0);
     }
     pid_t outer = 0, inner = 0;

@@ -48,7 +48,7 @@ struct CachedKernel {
   bool repaired = false;  // there was an entry, and it was damaged
   double seconds = 0;     // that the compiler took
   Status status{};        // why there is no image
-  std::string note{};     // empty, or why the cache was not used, or could not keep the kernel
+  Status note{};          // why the cache was not used, or could not keep the kernel
 
   explicit operator bool() const { return status.ok(); }
   // By Gantry's own rules, which the status quotes.
@@ -78,8 +78,8 @@ class KernelCache {
   ~KernelCache();
 
   const std::string& directory() const { return options_.directory; }
-  // Empty, or why the directory that was asked for is not the one that is used.
-  const std::string& note() const { return note_; }
+  // Why a directory that was asked for is not used, a reason for each.
+  const Status& note() const { return note_; }
 
   // The image of a source. Where it is not there yet, `compiler` makes it. May be called by many threads at once.
   CachedKernel get(const KernelCompiler& compiler, const KernelSource& source) const;
@@ -102,7 +102,7 @@ class KernelCache {
     unsigned long long bytes = 0;
     std::int64_t used = 0;  // last, in seconds since 1970
     std::string kind{}, toolchain{}, title{};
-    std::string problem{};  // why it would not be used; empty: it is as it was written
+    Status problem{};  // why it would not be used
   };
   // Every entry, the one that was used last first. Each is opened and verified.
   std::vector<Entry> entries() const;
@@ -127,7 +127,7 @@ class KernelCache {
   CachedKernel make(const Request& request) const;
 
   CacheOptions options_;
-  std::string note_;
+  Status note_;
   std::unique_ptr<Folders> folders_;
 };
 

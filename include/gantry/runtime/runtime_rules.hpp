@@ -1,5 +1,5 @@
-// Why there is no compiler, no image, no module or no GPU: the rules by which the runtime refuses. A Status has the
-// name of the rule beside the sentence for people; programs and tests look at the rule.
+// Why there is no compiler, no image, no module or no GPU, or why the cache is not used: the rules by which the runtime
+// refuses. A Status has the name of the rule beside the sentence for people; programs and tests look at the rule.
 //
 // Sentences quote paths and what compilers and the driver said, so they are as long as they need to be: here is the
 // name of each rule and the code of its Status, and the sentence is written where the quoted text is at hand.
@@ -29,10 +29,27 @@ namespace gantry::runtime {
   X(compiler_too_old, compile_failed)                                                                                  \
   X(compiler_newer_than_driver, compile_failed)                                                                        \
   X(compiler_files, compile_failed)           /* no folder for the source, or no image in it afterwards */             \
-  X(compiler_not_started, compile_failed)                                                                              \
+  X(process_not_started, compile_failed)      /* a compiler's, as the next two */                                      \
+  X(process_too_long, compile_failed)         /* it was ended with all that it had started */                          \
+  X(process_lost, compile_failed)             /* somebody ended the process that watches it */                         \
   X(compiler_failed, compile_failed)          /* it ended with an error that is none of Gantry's own */                \
   X(configuration_refused, compile_failed)    /* by a static assertion of Gantry: another attempt ends alike */        \
-  X(cache_not_written, invalid_argument)                                                                               \
+  X(folder_missing, invalid_argument)         /* none was named, and HOME is not set */                                \
+  X(folder_not_made, invalid_argument)                                                                                 \
+  X(folder_not_plain, invalid_argument)       /* a link, a file, a pipe or a device is in its place */                 \
+  X(folder_not_opened, invalid_argument)                                                                               \
+  X(folder_not_writable, invalid_argument)                                                                             \
+  X(open_to_others, invalid_argument)         /* other users can enter the folder */                                   \
+  X(owned_by_another, invalid_argument)       /* the folder or the file */                                             \
+  X(writable_by_others, invalid_argument)     /* likewise */                                                           \
+  X(file_missing, invalid_argument)                                                                                    \
+  X(file_not_plain, invalid_argument)         /* a link, a folder, a pipe or a device is in its place */               \
+  X(file_not_read, invalid_argument)                                                                                   \
+  X(file_too_large, invalid_argument)                                                                                  \
+  X(file_not_written, invalid_argument)       /* there is no room for it, for example */                               \
+  X(lock_not_taken, invalid_argument)         /* the file system has no locks, for example */                          \
+  X(lock_held, invalid_argument)              /* by a process that shows no life */                                    \
+  X(entry_damaged, invalid_argument)          /* altered, cut off, or of another name */                               \
   X(module_not_loaded, compile_failed)                                                                                 \
   X(module_of_another, compile_failed)        /* of another version of Gantry, or of another design */                 \
   X(driver_missing, no_device)                                                                                         \
@@ -99,6 +116,12 @@ inline Status with_words_after(const Status& status, const std::string& words) {
   std::vector<StatusReason> reasons = status.reasons();
   if (!reasons.empty()) reasons.back().sentence += words;
   return Status(std::move(reasons));
+}
+
+// The reasons of both.
+inline Status with_reasons_of(Status first, const Status& second) {
+  for (const StatusReason& reason : second.reasons()) first.add(reason);
+  return first;
 }
 
 // All sentences in one, for the end of another.

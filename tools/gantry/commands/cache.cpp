@@ -10,6 +10,7 @@
 #include <gantry/runtime/printable.hpp>
 
 #include "commands/commands.hpp"
+#include "option_rules.hpp"
 #include "option_text.hpp"
 #include "sizes.hpp"
 
@@ -36,7 +37,7 @@ void print(const KernelCache& cache, const std::vector<KernelCache::Entry>& entr
   fmt::print("{}: {}, {} of at most {}\n", runtime::one_line(cache.directory()), counted(entries.size()),
              bytes_text(static_cast<double>(bytes)), bytes_text(static_cast<double>(cache.limit())));
   for (const KernelCache::Entry& entry : entries) {
-    const std::string what = entry.problem.empty() ? fmt::format("{}: {}", entry.kind, entry.title) : entry.problem;
+    const std::string what = entry.problem ? fmt::format("{}: {}", entry.kind, entry.title) : entry.problem.describe();
     fmt::print("\n{}\n  {}, used {}\n", entry.name, bytes_text(static_cast<double>(entry.bytes)), age(entry.used));
     fmt::print("  {}\n", what);
     if (!entry.toolchain.empty()) fmt::print("  by {}\n", entry.toolchain);
@@ -52,7 +53,8 @@ nlohmann::ordered_json json_of(const KernelCache& cache, const std::vector<Kerne
                     {"kind", e.kind},
                     {"title", e.title},
                     {"toolchain", e.toolchain},
-                    {"problem", e.problem}});
+                    {"rule", e.problem ? "" : e.problem.reasons().front().rule},
+                    {"problem", e.problem.describe()}});
   }
   return {{"directory", runtime::one_line(cache.directory())}, {"limit", cache.limit()}, {"entries", std::move(list)}};
 }
@@ -61,9 +63,9 @@ int verify(const KernelCache& cache) {
   const std::vector<KernelCache::Entry> entries = cache.entries();
   std::size_t wrong = 0;
   for (const KernelCache::Entry& entry : entries) {
-    if (entry.problem.empty()) continue;
+    if (entry.problem) continue;
     ++wrong;
-    fmt::print("{}: {}\n", entry.name, entry.problem);
+    fmt::print("{}: {}\n", entry.name, entry.problem.describe());
   }
   fmt::print("{} of {} intact\n", entries.size() - wrong, counted(entries.size()));
   return wrong == 0 ? 0 : 1;
@@ -79,7 +81,7 @@ int limit(const KernelCache& cache, const std::string& text) {
           2);
     }
     if (const Status kept = cache.set_limit(*bytes); !kept) {
-      fmt::print(stderr, "gantry: the limit could not be written to {}: {}\n", runtime::one_line(cache.directory()),
+      fmt::print(stderr, "gantry: the limit could not be kept in {}: {}\n", runtime::one_line(cache.directory()),
                  kept.describe());
       return 1;
     }
@@ -93,8 +95,8 @@ int limit(const KernelCache& cache, const std::string& text) {
 template <class Command>
 int with_cache(Command command) {
   const KernelCache cache;
-  if (cache.note().empty()) return command(cache);
-  fmt::print(stderr, "gantry: {}\n", cache.note());
+  if (cache.note()) return command(cache);
+  for (const std::string& note : sentences_of(cache.note())) fmt::print(stderr, "gantry: {}\n", note);
   return 1;
 }
 

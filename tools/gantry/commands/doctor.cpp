@@ -93,11 +93,11 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
   out.machine.push_back(
       {"headers", true, fmt::format("{} embedded, digest {}.", headers.files.size(), headers.digest.substr(0, 16))});
   const runtime::KernelCache::Contents contents = cache.contents();
-  out.machine.push_back({"cache", cache.note().empty(),
-                         cache.note().empty() ? fmt::format("{}: {} kernel{}, {}.", cache.directory(), contents.kernels,
-                                                            contents.kernels == 1 ? "" : "s",
-                                                            bytes_text(static_cast<double>(contents.bytes)))
-                                              : cache.note() + "."});
+  out.machine.push_back(
+      {"cache", cache.note().ok(),
+       cache.note() ? fmt::format("{}: {} kernel{}, {}.", cache.directory(), contents.kernels,
+                                  contents.kernels == 1 ? "" : "s", bytes_text(static_cast<double>(contents.bytes)))
+                    : runtime::in_one_sentence(cache.note()) + "."});
   out.machine.push_back(describe_tuning(tuning_path()));
   std::string kernels;
   for (const BuiltInGemm& asked : built_in_gemms()) {

@@ -178,7 +178,7 @@ int run_tune(const TuneTexts& texts) {
   }
   const std::unique_ptr<runtime::KernelCompiler> compiler = runtime::find_gpu_compiler(device);
   const runtime::KernelCache cache;
-  if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
+  for (const std::string& note : sentences_of(cache.note())) fmt::print(stderr, "gantry: {}\n", note);
   Progress progress(texts.progress);
   const Stop stop;
   const Tuner tuner{device, cache, *compiler, inputs, progress, stop};

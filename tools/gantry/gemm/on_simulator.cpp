@@ -64,7 +64,7 @@ SimulatorKernel simulator_kernel(const AskedGemm& asked, Progress& progress) {
   const std::vector<BuiltInGemm> kernels = built_in_for(asked);
   if (!kernels.empty()) return choose_built_in(asked, kernels);
   const runtime::KernelCache cache;
-  if (!cache.note().empty()) fmt::print(stderr, "gantry: {}\n", cache.note());
+  for (const std::string& note : sentences_of(cache.note())) fmt::print(stderr, "gantry: {}\n", note);
   progress.step("compiling the kernel for the simulated SM");
   return compile(asked, cache);
 }
