@@ -1,8 +1,6 @@
 #include "gemm_function.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <new>
 
 #include <gantry/epilogue/fusion/print.hpp>
 #include <gantry/gemm/alignment.hpp>
@@ -14,35 +12,6 @@
 namespace gantry {
 
 namespace {
-
-// Another attempt ends alike, and another configuration may not.
-bool is_configuration_refused(const Status& status) {
-  const std::vector<StatusReason>& all = status.reasons();
-  const auto unsupported = [](const StatusReason& reason) { return reason.code == StatusCode::unsupported; };
-  return runtime::has(status, runtime::RuntimeRule::configuration_refused) ||
-         std::any_of(all.begin(), all.end(), unsupported);
-}
-
-Status none_there(const Status* failed, CompilePolicy policy) {
-  if (failed != nullptr) return *failed;
-  return Status::failure(StatusCode::no_kernel,
-                         policy == CompilePolicy::never
-                             ? "no kernel for this GEMM is in the cache or among the shipped ones, and the policy is "
-                               "never to compile; warm_up with another policy makes them"
-                             : "no kernel for this GEMM can be built");
-}
-
-// What `load` gives, or what it threw as a status: an exception of a worker would end the program.
-template <class Load>
-Result<std::shared_ptr<const MachineGemm>> caught(const Load& load) {
-  try {
-    return load();
-  } catch (const std::bad_alloc&) {
-    return failure(StatusCode::out_of_memory, "the host's memory has run out while a kernel was compiled or loaded");
-  } catch (const std::exception& e) {
-    return failure(StatusCode::compile_failed, std::string("a kernel could not be compiled or loaded: ") + e.what());
-  }
-}
 
 // Rows that groups may have.
 Status check_expected(const GemmRequest& request) {
@@ -100,155 +69,6 @@ runtime::GemmChooser& GemmFunction::State::chooser_for(const GemmCall& call) {
     if (one.options == options) return one.chooser;
   }
   return choosers_.emplace_back(options, *this).chooser;
-}
-
-// ---- Kernels
-
-runtime::GemmSpec GemmFunction::State::spec(const GemmDesign& design) const {
-  return {design.options, request_.epilogue, request_.functions};
-}
-
-GemmFunction::State::Kernel& GemmFunction::State::kernel_of(const GemmDesign& design) {
-  for (Kernel& kernel : kernels_) {
-    if (kernel.design == &design) return kernel;
-  }
-  kernels_.emplace_back();
-  kernels_.back().design = &design;
-  return kernels_.back();
-}
-
-std::vector<const GemmDesign*> GemmFunction::State::loaded(const GemmOptions& access) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<const GemmDesign*> out;
-  for (const Kernel& kernel : kernels_) {
-    const bool there = kernel.stage == Kernel::Stage::there;
-    if (there && same_access(kernel.design->options, access)) out.push_back(kernel.design);
-  }
-  return out;
-}
-
-bool GemmFunction::State::has_room(const GemmOptions& access) const {
-  const auto counts = [&](const Kernel& k) {
-    const bool used = k.stage == Kernel::Stage::there || k.stage == Kernel::Stage::on_its_way;
-    return used && same_access(k.design->options, access);
-  };
-  return std::count_if(kernels_.begin(), kernels_.end(), counts) < std::max(1, context_->options.most_kernels);
-}
-
-void GemmFunction::State::finish(Kernel& kernel, Result<std::shared_ptr<const MachineGemm>> loaded) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  kernel.stage = loaded ? Kernel::Stage::there : Kernel::Stage::failed;
-  kernel.problem = loaded ? Status() : loaded.error();
-  kernel.refused = is_configuration_refused(kernel.problem);
-  if (loaded) kernel.gemm = std::move(*loaded);
-  changed_.notify_all();
-}
-
-void GemmFunction::State::load_if_kept(std::unique_lock<std::mutex>& lock, Kernel& kernel) {
-  if (kernel.stage != Kernel::Stage::absent || kernel.looked_up) return;
-  kernel.looked_up = true;
-  kernel.stage = Kernel::Stage::on_its_way;
-  lock.unlock();
-  std::optional<Result<std::shared_ptr<const MachineGemm>>> found;
-  try {
-    found = context_->machine->load_if_kept(context_->cache, spec(*kernel.design));
-  } catch (const std::exception&) {  // as if it were not kept: what is wrong is said when it is compiled
-  }
-  if (found && *found) finish(kernel, std::move(*found));
-  lock.lock();
-  if (kernel.stage != Kernel::Stage::on_its_way) return;
-  if (found) kernel.problem = found->error();
-  kernel.stage = Kernel::Stage::absent;
-  changed_.notify_all();  // others took it for one that comes
-}
-
-void GemmFunction::State::start_compiling(Kernel& kernel) {
-  // The queue does not keep this alive: who waits for it does, and nobody else needs its kernel.
-  const bool queued = context_->queue.add([weak = weak_from_this(), &kernel] {
-    const std::shared_ptr<State> self = weak.lock();
-    if (self == nullptr) return;
-    Context::State& context = *self->context_;
-    self->finish(kernel, caught([&] { return context.machine->load(context.cache, self->spec(*kernel.design)); }));
-  });
-  kernel.stage = queued ? Kernel::Stage::on_its_way : Kernel::Stage::failed;
-  if (!queued) {
-    kernel.problem = Status::failure(StatusCode::out_of_memory, "no thread could be started to compile a kernel");
-  }
-}
-
-void GemmFunction::State::compile(std::unique_lock<std::mutex>& lock, Kernel& kernel) {
-  if (kernel.stage == Kernel::Stage::absent) start_compiling(kernel);
-  changed_.wait(lock, [&] { return kernel.stage != Kernel::Stage::on_its_way; });
-}
-
-bool GemmFunction::State::want(std::unique_lock<std::mutex>& lock, Kernel& kernel) {
-  load_if_kept(lock, kernel);
-  if (context_->options.policy == CompilePolicy::wait) {
-    compile(lock, kernel);
-  } else if (kernel.stage == Kernel::Stage::absent) {
-    start_compiling(kernel);
-  }
-  return kernel.stage != Kernel::Stage::failed;
-}
-
-void GemmFunction::State::forget_failures(const std::vector<const GemmDesign*>& ranked) {
-  for (const GemmDesign* design : ranked) {
-    Kernel& kernel = kernel_of(*design);
-    if (kernel.stage == Kernel::Stage::failed && !kernel.refused) kernel.stage = Kernel::Stage::absent;
-  }
-}
-
-Result<GemmFunction::State::Picked> GemmFunction::State::pick(runtime::GemmChooser& chooser,
-                                                              const std::vector<const GemmDesign*>& ranked,
-                                                              void* stream) {
-  const CompilePolicy policy = context_->options.policy;
-  const bool recording = context_->machine->is_recording(stream);
-  const bool compiles = policy != CompilePolicy::never && !recording;
-  std::unique_lock<std::mutex> lock(mutex_);
-  if (compiles) forget_failures(ranked);
-  for (;;) {
-    const Kernel *wanted = nullptr, *there = nullptr;
-    const Status* failed = nullptr;
-    bool hopeless = false;  // what went wrong is of no configuration, and would go wrong with the next
-    for (const GemmDesign* design : ranked) {
-      Kernel& kernel = kernel_of(*design);
-      if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
-      const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room(design->options));
-      if (wanted == nullptr && !hopeless && may && kernel.stage != Kernel::Stage::failed) {
-        if (!compiles || want(lock, kernel)) wanted = &kernel;
-      }
-      hopeless = hopeless || (kernel.stage == Kernel::Stage::failed && !kernel.refused);
-      if (!kernel.problem.ok() && failed == nullptr) failed = &kernel.problem;
-      if (kernel.stage == Kernel::Stage::there) {
-        there = &kernel;
-        break;
-      }
-    }
-    if (there != nullptr) return Picked{there, wanted == nullptr ? there : wanted};
-    if (recording) {
-      return failure(
-          StatusCode::no_kernel,
-          "no kernel for this GEMM is loaded, and none can be while the stream records a CUDA graph; run it, or "
-          "warm_up its size, before");
-    }
-    if (wanted == nullptr) return pick_any_kept(lock, chooser, failed);
-    changed_.wait(lock, [&] { return wanted->stage != Kernel::Stage::on_its_way; });
-    if (wanted->stage == Kernel::Stage::there) return Picked{wanted, wanted};
-  }
-}
-
-Result<GemmFunction::State::Picked> GemmFunction::State::pick_any_kept(std::unique_lock<std::mutex>& lock,
-                                                                       runtime::GemmChooser& chooser,
-                                                                       const Status* failed) {
-  const CompilePolicy policy = context_->options.policy;
-  if (policy != CompilePolicy::never) return unexpected(none_there(failed, policy));
-  for (const GemmDesign* design : chooser.every_design()) {
-    Kernel& kernel = kernel_of(*design);
-    load_if_kept(lock, kernel);
-    if (kernel.stage == Kernel::Stage::there) return Picked{&kernel, &kernel};
-    if (!kernel.problem.ok() && failed == nullptr) failed = &kernel.problem;
-  }
-  return unexpected(none_there(failed, policy));
 }
 
 // ---- Plans
@@ -364,7 +184,7 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
   if (some.empty()) {  // a design for tensors that TMA addresses is no design for these
     const GemmOptions options = with_alignments(request_.options, graph_, call);
     const auto designed = runtime::design_spec({options, request_.epilogue, request_.functions});
-    return unexpected(designed ? none_there(nullptr, CompilePolicy::wait) : designed.error());
+    return unexpected(designed ? no_kernel(nullptr, CompilePolicy::wait) : designed.error());
   }
   const GemmDesign& any = *some.front();
   std::vector<const GemmDesign*> ranked =
@@ -372,7 +192,7 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
                 : std::vector<const GemmDesign*>();
   const GemmDesign& design = ranked.empty() ? any : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call, static_cast<int>(request_.functions.size()));
-  if (refused.ok() && ranked.empty()) refused = none_there(nullptr, CompilePolicy::wait);
+  if (refused.ok() && ranked.empty()) refused = no_kernel(nullptr, CompilePolicy::wait);
   if (!refused.ok()) return unexpected(std::move(refused));
   return ranked;
 }

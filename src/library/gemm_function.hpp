@@ -65,6 +65,8 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   bool want(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   // What failed may have been the machine's fault, and is tried again. Requires the lock.
   void forget_failures(const std::vector<const GemmDesign*>& ranked);
+  // Why there is none: the first that failed, where one did.
+  static Status no_kernel(const Status* failed, CompilePolicy policy);
   // Among designs that are ranked.
   Result<Picked> pick(runtime::GemmChooser& chooser, const std::vector<const GemmDesign*>& ranked, void* stream);
   // Where none of them is there, and the policy is never to compile: whatever it was staged for, it computes this too.
