@@ -28,7 +28,7 @@ struct CollectiveBuilder {
   int align_d = 0;
   ElementType acc = ElementType::f32;
   ElementType compute = ElementType::f32;
-  Rounding rounding = Rounding::nearest_even;  // of what goes to D and to auxiliary outputs
+  Rounding rounding = Rounding::nearest_even;  // of D, auxiliary outputs and results of reductions
   ElementType aux = ElementType::void_;        // of the auxiliary output that stands in for D where D is void
 
   int warpgroups = 0;  // 0 here and below: by the flavour's rule

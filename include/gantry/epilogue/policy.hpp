@@ -100,7 +100,7 @@ struct EpiloguePolicy {
   TileMN epi_tile{};
   ElementType element_acc = ElementType::f32;
   ElementType element_compute = ElementType::f32;
-  Rounding rounding = Rounding::nearest_even;  // of what goes to D and to auxiliary outputs
+  Rounding rounding = Rounding::nearest_even;  // of D, auxiliary outputs and results of reductions
   int warpgroups = 1;                          // that share a CTA tile
   int map_warpgroups = 1;  // that have tensor maps of D of their own; read where there are pointer arrays
 

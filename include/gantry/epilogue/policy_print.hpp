@@ -121,7 +121,7 @@ class DecisionWriter {
     add("accumulators", cute_name(p_.copy_atom_c()),
         p_.epi_tile.n % 16 == 0 ? "columns are a multiple of 16" : "columns are a multiple of 8 only");
     if (p_.rounding != Rounding::nearest_even) {
-      add("rounding", fusion::text_of(p_.rounding), "as asked: of D and auxiliary outputs");
+      add("rounding", fusion::text_of(p_.rounding), "as asked: of D, auxiliary outputs and results of reductions");
     }
   }
 

@@ -58,7 +58,7 @@ inline ProblemOptions random_options(std::uint64_t seed) {
 template <LoopSpec s>
 void expect_random_graph_agrees(std::uint64_t seed) {
   using Config = Loop<s>;
-  const fusion::Graph graph = random_graph_for(s, seed);
+  const fusion::Graph graph = with_rounding(random_graph_for(s, seed), static_cast<Rounding>(seed % 3));
   Problem problem(graph, options_for<Config>(random_options(seed)));
   KernelRun<Config> run(problem, 1 + static_cast<int>(seed % 4));
   for (const ArgumentReason& reason : run.reasons())

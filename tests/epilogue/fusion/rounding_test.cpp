@@ -71,6 +71,26 @@ TEST(OutputRounding, TowardZeroStaysBelowTheLargestNumber) {
   EXPECT_EQ(result.output("i")[2].upper, 2);
 }
 
+// Sums are made in f32, and rounded once as they become elements.
+TEST(OutputRounding, OfTheReferenceIsThatOfTheResultsOfReductions) {
+  constexpr float kStep = 0x1p-7f;
+  const float acc[2] = {1, kStep / 2};
+  const auto sum_of = [&](const char* text) {
+    const Graph g = graph(text);
+    std::uint16_t s = 0;
+    FusionArguments args(g);
+    args["s"] = static_cast<void*>(&s);
+    const ReferenceResult result =
+        reference(g, {.shape = {.m = 1, .n = 2}, .accumulators = {ElementType::f32, acc, 2, 1}}, args);
+    EXPECT_EQ(result.output("s")[0].lower, result.output("s")[0].upper);
+    return result.output("s")[0].upper;
+  };
+  const double next = 1 + static_cast<double>(kStep);
+  EXPECT_EQ(sum_of("s:bf16 = reduce_add(256 * acc)"), 256);
+  EXPECT_EQ(sum_of("round nearest_away; s:bf16 = reduce_add(256 * acc)"), 256 * next);
+  EXPECT_EQ(sum_of("round toward_zero; s:bf16 = reduce_add(-768 * acc)"), -768);
+}
+
 // Kernels that store accumulators alone convert them to nearest even.
 TEST(OutputRounding, OfAccumulatorsAloneTakesTheCollective) {
   constexpr GemmOptions options{.tile = {128, 256}, .schedule = GemmSchedule::cooperative};

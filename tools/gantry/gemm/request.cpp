@@ -250,7 +250,8 @@ void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
   text("--d", texts.d, "TYPE", "elements of D; default as A, bf16 for 8-bit floats, f32 for tf32, s32 for integers");
   text("--epilogue", texts.epilogue, "TEXT", "the fused epilogue; default \"d = acc\" (see gantry explain fusion)");
   text("--round", texts.round, "NAME",
-       "how D and auxiliary outputs are rounded: nearest_even, nearest_away or toward_zero; default nearest_even");
+       "how D, auxiliary outputs and reductions are rounded: nearest_even, nearest_away or toward_zero; default "
+       "nearest_even");
   command.add_option("--set", texts.values, "a scalar of the epilogue, or a vector of one number, such as alpha=2")
       ->option_text("NAME=NUMBER");
   text("--major-a", texts.major_a, "k|m", "contiguous mode of A; default k");

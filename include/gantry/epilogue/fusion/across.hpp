@@ -150,7 +150,7 @@ struct BlockOutput {
     const std::int64_t line = row_major ? context.at.first_row + row : block;
     const std::int64_t place = row_major ? block : context.at.first_row + row;
     auto* const batch = static_cast<Element*>(operand.pointer) + context.at.batch * operand.batch_stride;
-    arch::st(arch::space_global, batch + line * operand.stride + place, convert<Element>(x, {.rounding = rounding}));
+    arch::st(arch::space_global, batch + line * operand.stride + place, as_output<Element>(x, rounding));
   }
 };
 

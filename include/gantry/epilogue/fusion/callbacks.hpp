@@ -276,14 +276,15 @@ struct FusionCallbacks {
       for_each_index<kArguments>([&](auto i) {
         constexpr int argument = decltype(i)::value;
         constexpr Argument a = Config::graph.arguments[argument];
+        constexpr ResultForm kForm = result_form(Config::graph, argument);
         if constexpr (a.kind == ArgumentKind::reduction && a.extent == Extent::row) {
           if (!detail::is_given<Config, argument>(v_.params)) return;
-          Visits::template Reducer<argument>::reduce_rows(v_.context, v_.params.operands[argument], blocks_of(a),
+          Visits::template Reducer<argument>::reduce_rows(v_.context, v_.params.operands[argument], kForm,
                                                           detail::get<argument>(v_.kept), v_.template parts<argument>(),
                                                           em, en, sync);
         } else if constexpr (is_partial(a)) {
           if (!detail::is_given<Config, argument>(v_.params)) return;
-          Visits::template Reducer<argument>::reduce_columns(v_.context, v_.params.operands[argument], blocks_of(a),
+          Visits::template Reducer<argument>::reduce_columns(v_.context, v_.params.operands[argument], kForm,
                                                              detail::get<argument>(v_.kept), em, en);
         }
       });
@@ -382,14 +383,16 @@ struct FusionCallbacks {
     GANTRY_INLINE void end_reduction(const Sync& sync) {
       constexpr Argument a = Config::graph.arguments[argument];
       using Of = typename Visits::template Reducer<argument>;
+      constexpr ResultForm kForm = result_form(Config::graph, argument);
       const Operand& operand = v_.params.operands[argument];
       auto& kept = detail::get<argument>(v_.kept);
       if constexpr (a.extent == Extent::column) {
-        Of::template end_column<combined_in_order(a)>(v_.context, operand, kept, sync);
+        Of::template end_column<combined_in_order(a)>(v_.context, operand, kForm, kept, sync);
       } else if constexpr (a.extent == Extent::scalar) {
-        Of::template end_scalar<combined_in_order(a)>(v_.context, operand, kept, v_.template parts<argument>(), sync);
+        Of::template end_scalar<combined_in_order(a)>(v_.context, operand, kForm, kept, v_.template parts<argument>(),
+                                                      sync);
       } else if constexpr (combined_in_order(a)) {
-        Of::end_row(v_.context, operand, sync);
+        Of::end_row(v_.context, operand, kForm, sync);
       }
     }
 

@@ -157,7 +157,7 @@ struct Graph {
   int argument_count = 0;
   int d = -1;
   ElementType compute_element = ElementType::f32;  // f16, bf16: the value of every node is rounded to it
-  Rounding rounding = Rounding::nearest_even;      // of what goes to D and to auxiliary outputs
+  Rounding rounding = Rounding::nearest_even;      // of D, auxiliary outputs and results of reductions
   bool overflow = false;                           // more nodes or arguments were added than fit
 
   GANTRY_HD constexpr int add(const Node& node) {

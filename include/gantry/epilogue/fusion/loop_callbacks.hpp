@@ -206,10 +206,11 @@ struct LoopCallbacks {
         const Argument& a = params_.graph.arguments[i];
         if (!params_.is_given(i)) return;
         if (a.extent == Extent::row) {
-          decltype(reduction)::reduce_rows(context_, params_.operands[i], blocks_of(a), so_far_[i], parts(i), em, en,
-                                           sync);
+          decltype(reduction)::reduce_rows(context_, params_.operands[i], result_form(params_.graph, i), so_far_[i],
+                                           parts(i), em, en, sync);
         } else if (is_partial(a)) {
-          decltype(reduction)::reduce_columns(context_, params_.operands[i], blocks_of(a), so_far_[i], em, en);
+          decltype(reduction)::reduce_columns(context_, params_.operands[i], result_form(params_.graph, i), so_far_[i],
+                                              em, en);
         }
       });
     }
@@ -249,15 +250,16 @@ struct LoopCallbacks {
         using Of = decltype(reduction);
         const Argument& a = params_.graph.arguments[i];
         const Operand& operand = params_.operands[i];
+        const ResultForm form = result_form(params_.graph, i);
         if (!params_.is_given(i) || is_partial(a)) return;
         if (a.extent == Extent::column) {
-          combined_in_order(a) ? Of::template end_column<true>(context_, operand, so_far_[i], sync)
-                               : Of::template end_column<false>(context_, operand, so_far_[i], sync);
+          combined_in_order(a) ? Of::template end_column<true>(context_, operand, form, so_far_[i], sync)
+                               : Of::template end_column<false>(context_, operand, form, so_far_[i], sync);
         } else if (a.extent == Extent::scalar) {
-          combined_in_order(a) ? Of::template end_scalar<true>(context_, operand, so_far_[i], parts(i), sync)
-                               : Of::template end_scalar<false>(context_, operand, so_far_[i], parts(i), sync);
+          combined_in_order(a) ? Of::template end_scalar<true>(context_, operand, form, so_far_[i], parts(i), sync)
+                               : Of::template end_scalar<false>(context_, operand, form, so_far_[i], parts(i), sync);
         } else if (combined_in_order(a)) {
-          Of::end_row(context_, operand, sync);
+          Of::end_row(context_, operand, form, sync);
         }
       });
     }

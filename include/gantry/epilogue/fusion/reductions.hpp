@@ -13,9 +13,9 @@
 #include <gantry/arch/math.hpp>
 #include <gantry/arch/memory.hpp>
 #include <gantry/arch/warp.hpp>
+#include <gantry/epilogue/fusion/detail/outputs.hpp>
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/epilogue/fusion/params.hpp>
-#include <gantry/numeric/convert.hpp>
 
 namespace gantry::fusion {
 
@@ -231,16 +231,25 @@ GANTRY_INLINE ReductionTarget reduction_target(const Operand& operand, int batch
   return to;
 }
 
+// Where results go, and how they are rounded there.
+struct ResultStore {
+  void* results;
+  ElementType element;
+  Rounding rounding;
+};
+
 // One result, as elements of its type have it.
-GANTRY_INLINE void store_result(void* results, ElementType element, std::int64_t i, float x) {
-  const auto put = [&](auto value) { arch::st(arch::space_global, static_cast<decltype(value)*>(results) + i, value); };
-  switch (element) {
+GANTRY_INLINE void store_result(const ResultStore& to, std::int64_t i, float x) {
+  const auto put = [&](auto value) {
+    arch::st(arch::space_global, static_cast<decltype(value)*>(to.results) + i, value);
+  };
+  switch (to.element) {
     case ElementType::bf16:
-      return put(convert<bf16>(x));
+      return put(as_output<bf16>(x, to.rounding));
     case ElementType::f16:
-      return put(convert<f16>(x));
+      return put(as_output<f16>(x, to.rounding));
     case ElementType::s32:
-      return put(convert<std::int32_t>(x));
+      return put(as_output<std::int32_t>(x, to.rounding));
     default:
       return put(x);
   }
@@ -258,29 +267,31 @@ GANTRY_INLINE void leave(const ReductionTarget& to, int i, const State<op>& x) {
 
 // The parts of every tile, in their order.
 template <Reduction op>
-GANTRY_INLINE void finish(const ReductionTarget& to, int i) {
+GANTRY_INLINE void finish(const ReductionTarget& to, Rounding rounding, int i) {
   State<op> x = initial<op>();
   for (std::int64_t part = 0; part < to.parts; ++part) {
     x = combine<op>(x, load_global_state<op>(to.partials, part * to.part_stride + i));
   }
-  store_result(to.result, to.element, i, result_of(x));
+  store_result({to.result, to.element, rounding}, i, result_of(x));
 }
 
-// How the results of blocks lie in memory: `block` rows or columns have one, and those of one block are neighbours or
-// a stride apart. 0: there are no blocks, and tiles are combined.
-struct ResultBlocks {
+// How results are written: rounded so, and where `block` rows or columns have one each, those of one block are
+// neighbours or a stride apart. 0: there are no blocks, and tiles are combined.
+struct ResultForm {
   int block = 0;
   bool neighbours = true;
+  Rounding rounding = Rounding::nearest_even;
 };
-GANTRY_HD constexpr ResultBlocks blocks_of(const Argument& a) {
-  return {is_partial(a) ? a.block : 0, (a.extent == Extent::row) == a.row_major};
+GANTRY_HD constexpr ResultForm result_form(const Graph& graph, int argument) {
+  const Argument& a = graph.arguments[argument];
+  return {is_partial(a) ? a.block : 0, (a.extent == Extent::row) == a.row_major, graph.rounding};
 }
 
 // Result `i` of block `part`.
-GANTRY_INLINE void leave_block(const Operand& operand, int batch, bool neighbours, std::int64_t part, std::int64_t i,
-                               float x) {
-  const std::int64_t at = neighbours ? part * operand.stride + i : i * operand.stride + part;
-  store_result(operand.pointer, operand.element, batch * operand.batch_stride + at, x);
+GANTRY_INLINE void leave_block(const Operand& operand, int batch, const ResultForm& form, std::int64_t part,
+                               std::int64_t i, float x) {
+  const std::int64_t at = form.neighbours ? part * operand.stride + i : i * operand.stride + part;
+  store_result({operand.pointer, operand.element, form.rounding}, batch * operand.batch_stride + at, x);
 }
 
 }  // namespace gantry::fusion

@@ -76,9 +76,9 @@ struct TileReduction {
   // Of one subtile, or of the last one of a block of rows: every warp leaves its rows' part, then each column is
   // combined over warps by one thread.
   template <class Sync>
-  GANTRY_INLINE static void reduce_rows(const TileContext& context, const Operand& operand, const ResultBlocks& blocks,
+  GANTRY_INLINE static void reduce_rows(const TileContext& context, const Operand& operand, const ResultForm& form,
                                         float* so_far, float* parts, int em, int en, const Sync& sync) {
-    const int rows = blocks.block > 0 ? blocks.block : kTile.epi_m;
+    const int rows = form.block > 0 ? form.block : kTile.epi_m;
     if ((em + 1) * kTile.epi_m % rows != 0) return;
     const int block = em * kTile.epi_m / rows, blocks_of_tile = kTile.m / rows;
     // Two sets of partial results, so that one is combined while the next is written.
@@ -106,20 +106,20 @@ struct TileReduction {
       State<op> x = initial<op>();
       GANTRY_UNROLL
       for (int w = 0; w < kWarps; ++w) x = combine<op>(x, load_shared_state<op>(parts, w * kTile.epi_n + i));
-      if (blocks.block == 0) {
+      if (form.block == 0) {
         leave<op>(to, i, x);
       } else if (part * rows < context.m) {
-        leave_block(operand, context.at.batch, blocks.neighbours, part, column0 + i, result_of(x));
+        leave_block(operand, context.at.batch, form, part, column0 + i, result_of(x));
       }
     }
   }
 
   // Of the last subtile of a block of columns: the rows of a thread's quad.
-  GANTRY_INLINE static void reduce_columns(const TileContext& context, const Operand& operand,
-                                           const ResultBlocks& blocks, float* so_far, int em, int en) {
+  GANTRY_INLINE static void reduce_columns(const TileContext& context, const Operand& operand, const ResultForm& form,
+                                           float* so_far, int em, int en) {
     constexpr Subtiles tile = Config::tile;
-    if ((en + 1) * kTile.epi_n % blocks.block != 0) return;
-    const int part = (context.at.n * kTile.n + en * kTile.epi_n) / blocks.block;
+    if ((en + 1) * kTile.epi_n % form.block != 0) return;
+    const int part = (context.at.n * kTile.n + en * kTile.epi_n) / form.block;
     constexpr int kSlots = 2 * tile.blocks();  // of a subtile
     GANTRY_UNROLL
     for (int i = 0; i < kSlots; ++i) {
@@ -127,14 +127,15 @@ struct TileReduction {
       const State<op> x = combine_lanes<op, 1 + 2>(state_at<op>(so_far, slot));
       set_state<op>(so_far, slot, initial<op>());
       const int row = context.at.m * kTile.m + row_of_slot(context.thread, slot);
-      if (context.thread % 4 != 0 || row >= context.m || part * blocks.block >= context.n) continue;
-      leave_block(operand, context.at.batch, blocks.neighbours, part, row, result_of(x));
+      if (context.thread % 4 != 0 || row >= context.m || part * form.block >= context.n) continue;
+      leave_block(operand, context.at.batch, form, part, row, result_of(x));
     }
   }
 
   // Row vectors through workspace.
   template <class Sync>
-  GANTRY_INLINE static void end_row(const TileContext& context, const Operand& operand, const Sync& sync) {
+  GANTRY_INLINE static void end_row(const TileContext& context, const Operand& operand, const ResultForm& form,
+                                    const Sync& sync) {
     const int column0 = context.at.n * kTile.n;
     const ReductionTarget to = reduction_target<op>(operand, context.at.batch, context.batch,
                                                     {.length = context.n,
@@ -143,14 +144,14 @@ struct TileReduction {
                                                      .parts = context.tiles_m * kTile.along_m()});
     when_last(context, operand, {context.at.n, context.tiles_n, context.tiles_m}, sync, [&] {
       for (int i = context.thread; i < kTile.n; i += kTile.threads()) {
-        if (column0 + i < context.n) finish<op>(to, i);
+        if (column0 + i < context.n) finish<op>(to, form.rounding, i);
       }
     });
   }
 
   template <bool deterministic, class Sync>
-  GANTRY_INLINE static void end_column(const TileContext& context, const Operand& operand, float* so_far,
-                                       const Sync& sync) {
+  GANTRY_INLINE static void end_column(const TileContext& context, const Operand& operand, const ResultForm& form,
+                                       float* so_far, const Sync& sync) {
     constexpr Subtiles tile = Config::tile;
     const int row0 = context.at.m * kTile.m;
     const ReductionTarget to = reduction_target<op>(
@@ -165,15 +166,15 @@ struct TileReduction {
     if constexpr (deterministic) {
       when_last(context, operand, {context.at.m, context.tiles_m, context.tiles_n}, sync, [&] {
         for (int i = context.thread; i < kTile.m; i += kTile.threads()) {
-          if (row0 + i < context.m) finish<op>(to, i);
+          if (row0 + i < context.m) finish<op>(to, form.rounding, i);
         }
       });
     }
   }
 
   template <bool deterministic, class Sync>
-  GANTRY_INLINE static void end_scalar(const TileContext& context, const Operand& operand, const float* so_far,
-                                       float* parts, const Sync& sync) {
+  GANTRY_INLINE static void end_scalar(const TileContext& context, const Operand& operand, const ResultForm& form,
+                                       const float* so_far, float* parts, const Sync& sync) {
     const std::int64_t tiles_m = context.tiles_m, tiles = tiles_m * context.tiles_n;
     const ReductionTarget to =
         reduction_target<op>(operand, context.at.batch, context.batch,
@@ -189,7 +190,7 @@ struct TileReduction {
     }
     if constexpr (deterministic) {
       when_last(context, operand, {0, 1, static_cast<int>(tiles)}, sync, [&] {
-        if (context.thread == 0) finish<op>(to, 0);
+        if (context.thread == 0) finish<op>(to, form.rounding, 0);
       });
     }
   }

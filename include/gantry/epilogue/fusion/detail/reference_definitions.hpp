@@ -209,7 +209,7 @@ class Reference {
     }
     for (int i = 0; i < graph_.argument_count; ++i) {
       for (const Sum& sum : outputs.sums[i]) {
-        out.outputs[i].push_back(as_element(graph_.arguments[i].element, sum.range()));
+        out.outputs[i].push_back(as_element(graph_.arguments[i].element, sum.range(), graph_.rounding));
       }
     }
     return std::move(outputs.result);
