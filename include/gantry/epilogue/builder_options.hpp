@@ -18,7 +18,7 @@ struct CollectiveBuilder {
   PolicyFlavour flavour = PolicyFlavour::gantry;
   EpilogueSchedule schedule = EpilogueSchedule::automatic;
   TileMNK tile{};
-  TileMN epi_tile{};  // {}: by the flavour's rule
+  EpiTile epi_tile{};  // extents, or a tiler of layouts; {}: by the flavour's rule
 
   ElementType c = ElementType::void_;  // void: no source
   ElementType d = ElementType::void_;  // void: nothing is stored but what the fusion stores

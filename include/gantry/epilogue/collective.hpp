@@ -417,10 +417,11 @@ class CollectiveEpilogue {
   }
 
   GANTRY_INLINE static DirectPlace place(const Params& params, const TileCoordinate& at, int em, int en, int thread) {
+    constexpr Subtiles tile = kTile;
     return {.m = at.rows < params.m ? at.rows : params.m,
             .n = at.columns < params.n ? at.columns : params.n,
-            .row = at.m * kTile.m + em * kTile.epi_m,
-            .column = at.n * kTile.n + en * kTile.epi_n,
+            .row = at.m * kTile.m + tile.first_row(em),
+            .column = at.n * kTile.n + tile.first_column(en),
             .batch = at.d_batch,
             .thread = thread,
             .first_row = at.first_row,

@@ -45,6 +45,7 @@ struct DirectTile : StagedTile<Shape> {
     if constexpr (requires { Shape::scatter; }) return Shape::scatter;
     return RowScatter::none;
   }();
+  static_assert(Base::kBoxes == 1, "gantry: a tensor that TMA cannot address has subtiles of neighbouring rows");
   static_assert(kScatter == RowScatter::none || row_major, "gantry: rows that are scattered are contiguous");
   static_assert(kScatter != RowScatter::add || Shape::element == ElementType::f32, "gantry: threads add f32");
 

@@ -76,7 +76,7 @@ GANTRY_HD constexpr void check_spans(const EpiloguePolicy& p, const fusion::Grap
     if (fusion::has_whole_spans(tile, p.fragment_size, fusion::span_of(node))) continue;
     const bool whole = p.fragment_size % tile.values_of_block() == 0;
     out.add({.rule = fusion::is_across(node) ? EpilogueRule::combined_columns : EpilogueRule::rotated_heads,
-             .actual = whole ? tile.epi_n : p.fragment_size * 2,
+             .actual = whole ? tile.column_runs().extent : p.fragment_size * 2,
              .nearest = columns(longest),
              .first = columns(fusion::span_of(node))});
     return;
@@ -100,8 +100,9 @@ GANTRY_HD constexpr void check_blocks(const EpiloguePolicy& p, const fusion::Gra
 
 // Subtiles of auxiliary tensors have rows of whole 16 bytes and boxes that TMA takes, as those of C and D.
 GANTRY_HD constexpr void check_auxiliary(const EpiloguePolicy& p, const fusion::Argument& a, EpilogueReasons& out) {
-  const int extent = a.row_major ? p.epi_tile.n : p.epi_tile.m;
-  const int other = a.row_major ? p.epi_tile.m : p.epi_tile.n;
+  const TileMN box = p.epi_tile.box();
+  const int extent = a.row_major ? box.n : box.m;
+  const int other = a.row_major ? box.m : box.n;
   const TileMode mode = a.row_major ? TileMode::n : TileMode::m, across = a.row_major ? TileMode::m : TileMode::n;
   const int chunk = elements_per_chunk(element_bits(a.element));
   if (extent % chunk != 0) {

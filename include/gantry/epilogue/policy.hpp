@@ -36,6 +36,7 @@ struct EpilogueOperand {
   RowScatter scatter = RowScatter::none;  // of D, which is direct then
   int stages = 0;                         // buffers of one subtile each
   TileMN subtile{};
+  TileMN part{};       // of it, whose rows and columns are neighbours: what one box is part of
   TmaMatrixBox box{};  // of one subtile, as the kernel copies it; nothing where the tensor is void
 
   GANTRY_HD constexpr bool exists() const noexcept { return element != ElementType::void_; }
@@ -44,21 +45,23 @@ struct EpilogueOperand {
   GANTRY_HD constexpr int spatial_rank() const noexcept { return gantry::spatial_rank(layout); }
   GANTRY_HD constexpr int bits() const noexcept { return element_bits(smem_element); }
   GANTRY_HD constexpr int stage_bytes() const noexcept { return subtile.size() * bits() / 8; }
+  GANTRY_HD constexpr int parts() const noexcept { return part.size() > 0 ? subtile.size() / part.size() : 1; }
 
   // policy_layouts.hpp has the definitions of the next five.
   // (M,N,batch); unknown() is given at run time.
   GANTRY_HD constexpr IntTuple gmem_stride() const;
 
-  // On byte addresses; and (EPI_M,EPI_N,stages). These and those below require a policy that uses TMA.
+  // On byte addresses; and (EPI_M,EPI_N,stages), of a subtile in parts those of each part one after the other. These
+  // and those below require a policy that uses TMA.
   GANTRY_HD constexpr ComposedLayout smem_atom() const;
   GANTRY_HD constexpr ComposedLayout smem_layout() const;
   GANTRY_HD constexpr int smem_alignment() const;
-  // The whole plan of a subtile over the tensor's own modes, load or store.
+  // The whole plan of a subtile, or of a part of it, over the tensor's own modes, load or store.
   GANTRY_HD constexpr TmaPlan plan(TmaOp op) const;
 
   // Between shared memory and registers.
-  GANTRY_HD constexpr CopyOp smem_load() const { return smem_load_operation(bits(), m_major(), subtile.n); }
-  GANTRY_HD constexpr CopyOp smem_store() const { return smem_store_operation(bits(), m_major(), subtile.n); }
+  GANTRY_HD constexpr CopyOp smem_load() const { return smem_load_operation(bits(), m_major(), part.n); }
+  GANTRY_HD constexpr CopyOp smem_store() const { return smem_store_operation(bits(), m_major(), part.n); }
 
   // TMA instructions that one subtile takes.
   GANTRY_HD constexpr int instructions() const noexcept {
@@ -97,7 +100,7 @@ struct EpiloguePolicy {
   EpilogueSchedule schedule = EpilogueSchedule::no_smem_warp_specialized;  // never automatic
 
   TileMNK cta_tile{0, 0, 0};
-  TileMN epi_tile{};
+  EpiTile epi_tile{};
   ElementType element_acc = ElementType::f32;
   ElementType element_compute = ElementType::f32;
   Rounding rounding = Rounding::nearest_even;  // of D, auxiliary outputs and results of reductions
@@ -143,11 +146,17 @@ struct EpiloguePolicy {
   // fragments.
   GANTRY_HD constexpr TmaOp copy_op_g2s() const noexcept { return c.im2col() ? TmaOp::load_im2col : TmaOp::load; }
   GANTRY_HD constexpr TmaOp copy_op_s2g() const noexcept { return d.im2col() ? TmaOp::store_im2col : TmaOp::store; }
-  GANTRY_HD constexpr CopyOp copy_atom_c() const noexcept { return accumulator_operation(epi_tile.n); }
+  GANTRY_HD constexpr CopyOp copy_atom_c() const noexcept { return accumulator_operation(epi_tile.box().n); }
 
   // The part of the tile that each thread visits, and in which order.
   GANTRY_HD constexpr Subtiles cut() const noexcept {
-    return {.m = cta_tile.m, .n = cta_tile.n, .epi_m = epi_tile.m, .epi_n = epi_tile.n, .warpgroups = warpgroups};
+    return {.m = cta_tile.m,
+            .n = cta_tile.n,
+            .epi_m = epi_tile.m,
+            .epi_n = epi_tile.n,
+            .warpgroups = warpgroups,
+            .m_runs = epi_tile.rows,
+            .n_runs = epi_tile.columns};
   }
 
   // Epilogue tiles of a CTA tile, of which there are none without one.

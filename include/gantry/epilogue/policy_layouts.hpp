@@ -17,11 +17,11 @@ namespace gantry {
 GANTRY_HD constexpr IntTuple EpilogueOperand::gmem_stride() const { return gantry::gmem_stride(layout); }
 
 GANTRY_HD constexpr ComposedLayout EpilogueOperand::smem_atom() const {
-  return epilogue_smem_atom(bits(), m_major(), subtile);
+  return epilogue_smem_atom(bits(), m_major(), part);
 }
 
 GANTRY_HD constexpr ComposedLayout EpilogueOperand::smem_layout() const {
-  return staged_layout(smem_element, !m_major(), subtile.m, subtile.n, stages);
+  return staged_layout(smem_element, !m_major(), part.m, part.n, stages * parts());
 }
 
 GANTRY_HD constexpr int EpilogueOperand::smem_alignment() const {
@@ -30,7 +30,7 @@ GANTRY_HD constexpr int EpilogueOperand::smem_alignment() const {
 
 GANTRY_HD constexpr TmaPlan EpilogueOperand::plan(TmaOp op) const {
   return subtile_plan(
-      {.element = smem_element, .row_major = !m_major(), .subtile = subtile, .op = op, .gmem = gmem_layout(layout)});
+      {.element = smem_element, .row_major = !m_major(), .subtile = part, .op = op, .gmem = gmem_layout(layout)});
 }
 
 }  // namespace gantry

@@ -53,6 +53,15 @@ struct EpilogueExplanation {
 
 namespace detail {
 
+inline std::string mode_text(int extent, const TileRuns& runs) {
+  if (runs.extent == 0) return std::to_string(extent);
+  Sentence out;
+  append_runs(out, runs);
+  return out.c_str();
+}
+inline std::string tile_text(const EpiTile& tile) {
+  return mode_text(tile.m, tile.rows) + 'x' + mode_text(tile.n, tile.columns);
+}
 inline std::string tile_text(int m, int n) { return std::to_string(m) + 'x' + std::to_string(n); }
 
 // Collects the decisions of one policy.
@@ -105,7 +114,7 @@ class DecisionWriter {
 
   void tiles() {
     std::string why = "as asked";
-    if (in_.epi_tile == TileMN{}) {
+    if (in_.epi_tile == EpiTile{}) {
       why = number(kMmaRows) + " rows for each warpgroup, and what the CTA tile has in common with " +
             number(preferred_columns({.cta_tile = {p_.cta_tile.m, p_.cta_tile.n},
                                       .d_bits = element_bits(p_.d.smem_element),
@@ -113,13 +122,17 @@ class DecisionWriter {
                                       .flavour = p_.flavour})) +
             " columns";
     }
-    add("epilogue tile", tile_text(p_.epi_tile.m, p_.epi_tile.n), why);
+    add("epilogue tile", tile_text(p_.epi_tile), why);
     add("subtiles", number(p_.subtiles()),
         number(p_.subtiles_m()) + " along M, " + number(p_.subtiles_n()) + " along N: M runs first");
+    if (p_.epi_tile.has_runs()) {
+      add("boxes", number(p_.d.parts()) + " of " + tile_text(p_.d.part.m, p_.d.part.n),
+          "a subtile's runs of neighbours, one after the other in shared memory");
+    }
     add("FragmentSize", number(p_.fragment_size),
         in_.fragment_size != 0 ? "as asked" : "all values of a thread in one epilogue tile");
     add("accumulators", cute_name(p_.copy_atom_c()),
-        p_.epi_tile.n % 16 == 0 ? "columns are a multiple of 16" : "columns are a multiple of 8 only");
+        p_.epi_tile.box().n % 16 == 0 ? "columns are a multiple of 16" : "columns are a multiple of 8 only");
     if (p_.rounding != Rounding::nearest_even) {
       add("rounding", fusion::text_of(p_.rounding), "as asked: of D, auxiliary outputs and results of reductions");
     }

@@ -11,6 +11,7 @@
 //                                  "the nearest alignment that works is 8");
 #pragma once
 
+#include <gantry/epilogue/subtiles.hpp>
 #include <gantry/epilogue/tags.hpp>
 #include <gantry/tma/plan_rules.hpp>
 
@@ -29,6 +30,22 @@ GANTRY_HD constexpr RuleEntry<> entry_of(EpilogueRule rule) noexcept {
 #include <gantry/epilogue/detail/rule_table.hpp>
   }
   return {};
+}
+
+// Runs as a number of a reason.
+GANTRY_HD constexpr std::int64_t packed_runs(const TileRuns& runs) noexcept {
+  return std::int64_t{runs.stride} << 32 | std::int64_t{runs.count} << 16 | runs.extent;
+}
+GANTRY_HD constexpr TileRuns unpacked_runs(std::int64_t packed) noexcept {
+  return {static_cast<int>(packed & 0xFFFF), static_cast<int>(packed >> 16 & 0xFFFF), static_cast<int>(packed >> 32)};
+}
+// As CuTe writes it: 64:1, (32,2):(1,64).
+GANTRY_HD constexpr void append_runs(Sentence& out, const TileRuns& runs) {
+  if (runs.count == 1) {
+    out.append(runs.extent).append(":1");
+  } else {
+    out.append('(').append(runs.extent).append(',').append(runs.count).append("):(1,").append(runs.stride).append(')');
+  }
 }
 
 // What a reason is about.
@@ -117,6 +134,10 @@ GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const Epil
     out.append(to_text(r.operand));
   } else if (word == "mode") {
     out.append(r.mode == TileMode::m ? 'M' : 'N');
+  } else if (word == "runs") {
+    append_runs(out, unpacked_runs(r.actual));
+  } else if (word == "nearest runs") {
+    append_runs(out, unpacked_runs(r.nearest));
   } else if (word == "element") {
     out.append(to_text(r.element));
   } else if (word == "nearest element") {

@@ -34,9 +34,9 @@ struct StagedIm2colTile : StagedTile<Shape> {
   template <TmaOp kOp>
   using MatrixPlan = typename Base::template Plan<kOp == TmaOp::load_im2col ? TmaOp::load : TmaOp::store>;
   static constexpr int kRank = Shape::spatial_rank + 2;
-  static constexpr int kPixels = Shape::tile.epi_m;
+  static constexpr int kPixels = Base::kBox.m;
   static constexpr int kChannels = static_cast<int>(MatrixPlan<TmaOp::load_im2col>::value.descriptor.box[0]);
-  static constexpr int kInstructions = Shape::tile.epi_n / kChannels;
+  static constexpr int kInstructions = Base::kBox.n / kChannels;  // of a box
   static constexpr TmaDataType kDataType = MatrixPlan<TmaOp::load_im2col>::value.descriptor.data_type;
   static constexpr TmaSwizzle kSwizzle = MatrixPlan<TmaOp::load_im2col>::value.descriptor.swizzle;
 
@@ -64,17 +64,21 @@ struct StagedIm2colTile : StagedTile<Shape> {
   GANTRY_INLINE static void for_each_instruction(const Map& map, Element* buffers, int stage, const TileCoordinate& at,
                                                  int em, int en, const F& f) {
     constexpr Subtiles tile = Shape::tile;
-    std::int32_t coordinates[kRank];
-    std::int32_t pixel = at.m * tile.m + em * tile.epi_m;
-    for_each_index<kRank - 2>([&](auto axis) {
-      coordinates[axis + 1] = map.pixels.first[axis] + pixel % map.pixels.count[axis] * map.pixels.step[axis];
-      pixel /= map.pixels.count[axis];
-    });
-    coordinates[kRank - 1] = pixel;  // the image
+    constexpr TileRuns rows = Base::kRows, columns = Base::kColumns;
     GANTRY_UNROLL
-    for (int i = 0; i < kInstructions; ++i) {
-      coordinates[0] = at.n * tile.n + en * tile.epi_n + i * kChannels;
-      f(coordinates, buffers + (stage * kInstructions + i) * (kPixels * kChannels));
+    for (int box = 0; box < Base::kBoxes; ++box) {
+      std::int32_t coordinates[kRank];
+      std::int32_t pixel = at.m * tile.m + rows.number(em, box % rows.count) * rows.extent;
+      for_each_index<kRank - 2>([&](auto axis) {
+        coordinates[axis + 1] = map.pixels.first[axis] + pixel % map.pixels.count[axis] * map.pixels.step[axis];
+        pixel /= map.pixels.count[axis];
+      });
+      coordinates[kRank - 1] = pixel;  // the image
+      GANTRY_UNROLL
+      for (int i = 0; i < kInstructions; ++i) {
+        coordinates[0] = at.n * tile.n + columns.number(en, box / rows.count) * columns.extent + i * kChannels;
+        f(coordinates, buffers + ((stage * Base::kBoxes + box) * kInstructions + i) * (kPixels * kChannels));
+      }
     }
   }
 };

@@ -65,8 +65,13 @@ struct StagedTile {
   static constexpr int stages = Shape::stages;
   using Element = element_t<Shape::element>;
 
+  // One box of TMA; the boxes of a subtile whose rows or columns are runs lie side by side, those along M first.
+  static constexpr TileRuns kRows = tile.row_runs(), kColumns = tile.column_runs();
+  static constexpr TileMN kBox{kRows.extent, kColumns.extent};
+  static constexpr int kBoxes = kRows.count * kColumns.count;
+
   struct SharedLayout {
-    static constexpr ComposedLayout value = staged_layout(Shape::element, row_major, tile.epi_m, tile.epi_n, stages);
+    static constexpr ComposedLayout value = staged_layout(Shape::element, row_major, kBox.m, kBox.n, stages* kBoxes);
   };
   GANTRY_STATIC_CHECK(SharedLayout::value);
   static constexpr int kStageBytes = tile.epi_m * tile.epi_n * element_bits(Shape::element) / 8;
@@ -80,7 +85,7 @@ struct StagedTile {
 
   template <TmaOp kOp>
   struct Plan {
-    static constexpr TmaPlan value = subtile_plan(Shape::element, row_major, {tile.epi_m, tile.epi_n}, kOp);
+    static constexpr TmaPlan value = subtile_plan(Shape::element, row_major, kBox, kOp);
   };
 
   // Subtile (em, en) of a CTA's tile into a buffer; kStageBytes are credited to the barrier.
@@ -88,8 +93,10 @@ struct StagedTile {
                                  const TileCoordinate& at, int em, int en, Site site = Site::here()) {
     const TmaCopy<Plan<TmaOp::load>> tma{map};
     const auto parts = partition(tma, buffers, at);
-    copy(tma.with(full), parts.gmem(_, at.m * tile.along_m() + em, at.n * tile.along_n() + en), parts.smem(_, stage),
-         site);
+    for_each_index<kBoxes>([&](auto i) {
+      const BoxPlace box = place(at, em, en, decltype(i)::value);
+      copy(tma.with(full), parts.gmem(_, box.m, box.n), parts.smem(_, stage * kBoxes + decltype(i)::value), site);
+    });
   }
   // A buffer to subtile (em, en), or added to it, in the calling thread's bulk group.
   template <TmaOp kOp = TmaOp::store>
@@ -97,13 +104,18 @@ struct StagedTile {
                                   int em, int en, Site site = Site::here()) {
     const TmaCopy<Plan<kOp>> tma{map};
     const auto parts = partition(tma, buffers, at);
-    copy(tma, parts.smem(_, stage), parts.gmem(_, at.m * tile.along_m() + em, at.n * tile.along_n() + en), site);
+    for_each_index<kBoxes>([&](auto i) {
+      const BoxPlace box = place(at, em, en, decltype(i)::value);
+      copy(tma, parts.smem(_, stage * kBoxes + decltype(i)::value), parts.gmem(_, box.m, box.n), site);
+    });
   }
 
   // ---- Registers
 
   // A thread's values of a subtile, in the order of Subtiles.
-  GANTRY_INLINE static auto make_registers() { return make_tensor<Element>(RegisterLayout{}); }
+  GANTRY_INLINE static auto make_registers() {
+    return make_tensor<Element>(RegisterLayout<tile.epi_n, tile.blocks()>{});
+  }
 
   template <class Registers>
   GANTRY_INLINE static void read(Element* buffers, int stage, int thread, Registers& registers,
@@ -111,7 +123,16 @@ struct StagedTile {
     const auto tiled = make_tiled_copy_C(Copy_Atom<Read, Element>{}, TiledMma<Mma>{});
     const auto mine = tiled.get_slice(thread);
     const auto parts = mine.partition_S(as_position_independent_swizzle_tensor(shared(buffers)));
-    copy(tiled, parts(_, _, _, stage), registers, site);
+    if constexpr (kBoxes == 1) {
+      copy(tiled, parts(_, _, _, stage), registers, site);
+    } else {
+      for_each_index<kBoxes>([&](auto i) {
+        auto box = make_tensor<Element>(RegisterLayout<kBox.n, kBox.m / tile.mma_m()>{});
+        copy(tiled, parts(_, _, _, stage * kBoxes + decltype(i)::value), box, site);
+        GANTRY_UNROLL
+        for (int k = 0; k < kBoxValues; ++k) registers.data()[value_of_box(decltype(i)::value, k)] = box.data()[k];
+      });
+    }
   }
   template <class Registers>
   GANTRY_INLINE static void write(const Registers& registers, Element* buffers, int stage, int thread,
@@ -119,20 +140,48 @@ struct StagedTile {
     const auto tiled = make_tiled_copy_C(Copy_Atom<Write, Element>{}, TiledMma<Mma>{});
     const auto mine = tiled.get_slice(thread);
     const auto parts = mine.partition_D(as_position_independent_swizzle_tensor(shared(buffers)));
-    copy(tiled, registers, parts(_, _, _, stage), site);
+    if constexpr (kBoxes == 1) {
+      copy(tiled, registers, parts(_, _, _, stage), site);
+    } else {
+      for_each_index<kBoxes>([&](auto i) {
+        auto box = make_tensor<Element>(RegisterLayout<kBox.n, kBox.m / tile.mma_m()>{});
+        GANTRY_UNROLL
+        for (int k = 0; k < kBoxValues; ++k) box.data()[k] = registers.data()[value_of_box(decltype(i)::value, k)];
+        copy(tiled, box, parts(_, _, _, stage * kBoxes + decltype(i)::value), site);
+      });
+    }
   }
 
  private:
-  static constexpr int kColumns = tile.epi_n % 16 == 0 ? 16 : 8;  // that the threads hold side by side
-  static constexpr int kBits = element_bits(Shape::element);
-  using Read = typename detail::CopyOperation<smem_load_operation(kBits, !row_major, tile.epi_n)>::type;
-  using Write = typename detail::CopyOperation<smem_store_operation(kBits, !row_major, tile.epi_n)>::type;
-  using Mma = detail::FragmentMma<kColumns, tile.warpgroups>;
+  static constexpr int kWidth = kBox.n % 16 == 0 ? 16 : 8;  // columns that the threads hold side by side
+  static constexpr int kBoxValues = kBox.size() / tile.threads();
 
+  // Of the tensor, counted in boxes.
+  struct BoxPlace {
+    int m, n;
+  };
+  GANTRY_INLINE static BoxPlace place(const TileCoordinate& at, int em, int en, int box) {
+    constexpr Subtiles subtiles = tile;
+    constexpr TileRuns rows = kRows, columns = kColumns;
+    return {at.m * (subtiles.m / rows.extent) + rows.number(em, box % rows.count),
+            at.n * (subtiles.n / columns.extent) + columns.number(en, box / rows.count)};
+  }
+  // Value k of a box among those of the subtile.
+  GANTRY_HD static constexpr int value_of_box(int box, int k) {
+    constexpr int kValues = kBox.n / 2;  // of a block of rows
+    const int block = box % kRows.count * (kBox.m / tile.mma_m()) + k / kValues;
+    return block * tile.values_of_block() + box / kRows.count * kValues + k % kValues;
+  }
+  static constexpr int kBits = element_bits(Shape::element);
+  using Read = typename detail::CopyOperation<smem_load_operation(kBits, !row_major, kBox.n)>::type;
+  using Write = typename detail::CopyOperation<smem_store_operation(kBits, !row_major, kBox.n)>::type;
+  using Mma = detail::FragmentMma<kWidth, tile.warpgroups>;
+
+  template <int columns, int blocks>
   struct RegisterLayout {
     static constexpr Layout value =
-        make_layout(make_shape(Int::fixed(kColumns / 2), Int::fixed(tile.blocks()), Int::fixed(tile.epi_n / kColumns)),
-                    make_stride(_1, Int::fixed(tile.values_of_block()), Int::fixed(kColumns / 2)));
+        make_layout(make_shape(Int::fixed(kWidth / 2), Int::fixed(blocks), Int::fixed(columns / kWidth)),
+                    make_stride(_1, Int::fixed(columns / 2), Int::fixed(kWidth / 2)));
   };
 
   GANTRY_INLINE static auto shared(Element* buffers) { return make_tensor(make_smem_ptr(buffers), SharedLayout{}); }
@@ -141,8 +190,8 @@ struct StagedTile {
   GANTRY_INLINE static auto partition(const Tma& tma, Element* buffers, const TileCoordinate& at) {
     // Extents do not enter coordinates: the tensor map clips.
     const auto matrix = tma.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, at.map_batch);
-    const auto tiles = local_tile(domain_offset(coord(at.map_row, at.map_column), matrix),
-                                  Tile<tile.epi_m, tile.epi_n>{}, coord(_, _));
+    const auto tiles =
+        local_tile(domain_offset(coord(at.map_row, at.map_column), matrix), Tile<kBox.m, kBox.n>{}, coord(_, _));
     return tma_partition(tma, 0, group_modes<0, 2>(shared(buffers)), group_modes<0, 2>(tiles));
   }
 };

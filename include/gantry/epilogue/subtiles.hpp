@@ -9,6 +9,8 @@
 //     constexpr Subtiles tile{.m = 128, .n = 256, .epi_m = 128, .epi_n = 64, .warpgroups = 2};
 //     static_assert(tile.count() == 4 && tile.values() == 32 && tile.threads() == 256);
 //     static_assert(tile.gate_register_of(0, 0, 5) == 9);  // 8 registers have the gate and up of values 0 to 3
+//     constexpr Subtiles strided{.m = 64, .n = 256, .epi_m = 64, .epi_n = 64, .n_runs = {32, 2, 64}};
+//     static_assert(strided.first_column(1) == 32 && strided.column_of_value(16) == 64);
 //     static_assert(tile.row(33, 2) == 16 + 0 + 8 && tile.column(33, 2) == 2);  // lane 1 of warp 1, third register
 #pragma once
 
@@ -18,10 +20,40 @@ namespace gantry {
 
 struct TmaDescriptor;  // tma/descriptor.hpp
 
+// The rows (or columns) of a subtile in its CTA tile: `count` runs of `extent` neighbours, whose first ones are
+// `stride` apart. CuTe's layout (extent,count):(1,stride). Other subtiles fill the gaps: where one has rows 0 to 63 and
+// 128 to 191, the next has 64 to 127 and 192 to 255.
+struct TileRuns {
+  int extent = 0;  // 0: all of the subtile is one run
+  int count = 1;
+  int stride = 0;
+
+  GANTRY_HD friend constexpr bool operator==(const TileRuns&, const TileRuns&) noexcept = default;
+  GANTRY_HD constexpr int size() const { return extent * count; }
+  // Subtiles that fill the gaps of one.
+  GANTRY_HD constexpr int interleaved() const { return count == 1 ? 1 : stride / extent; }
+  // Row i of a subtile, counted from its first one.
+  GANTRY_HD constexpr int at(int i) const { return count == 1 ? i : i / extent * stride + i % extent; }
+  // Where run `run` of subtile `part` is, in runs.
+  GANTRY_HD constexpr int number(int part, int run) const {
+    if (count == 1) return part;
+    return part / interleaved() * (interleaved() * count) + run * interleaved() + part % interleaved();
+  }
+  // The first row of subtile `part`.
+  GANTRY_HD constexpr int first(int part) const { return number(part, 0) * extent; }
+};
+
 struct Subtiles {
-  int m = 128, n = 128;        // of the CTA
-  int epi_m = 64, epi_n = 32;  // of a subtile
-  int warpgroups = 1;          // that hold the tile's accumulators, one above the other
+  int m = 128, n = 128;         // of the CTA
+  int epi_m = 64, epi_n = 32;   // of a subtile
+  int warpgroups = 1;           // that hold the tile's accumulators, one above the other
+  TileRuns m_runs{}, n_runs{};  // of a subtile's rows and columns; {}: neighbours all of them
+
+  GANTRY_HD constexpr TileRuns row_runs() const { return m_runs.extent == 0 ? TileRuns{epi_m} : m_runs; }
+  GANTRY_HD constexpr TileRuns column_runs() const { return n_runs.extent == 0 ? TileRuns{epi_n} : n_runs; }
+  // Of subtile (em, en), in the tile.
+  GANTRY_HD constexpr int first_row(int em) const { return row_runs().first(em); }
+  GANTRY_HD constexpr int first_column(int en) const { return column_runs().first(en); }
 
   // Rows that the warpgroups hold in one wgmma each.
   GANTRY_HD constexpr int mma_m() const { return 64 * warpgroups; }
@@ -36,9 +68,12 @@ struct Subtiles {
   GANTRY_HD constexpr int values_of_block() const { return epi_n / 2; }
   GANTRY_HD constexpr int values() const { return blocks() * values_of_block(); }
 
+  // Which of the tile's blocks of rows value i of subtile row em is in.
+  GANTRY_HD constexpr int block_of_value(int em, int i) const { return (first_row(em) + row_of_value(i)) / mma_m(); }
+
   // The accumulator that value i of subtile (em, en) is.
   GANTRY_HD constexpr int register_of(int em, int en, int i) const {
-    return (em * blocks() + i / values_of_block()) * (n / 2) + en * values_of_block() + i % values_of_block();
+    return block_of_value(em, i) * (n / 2) + (first_column(en) + column_of_value(i)) / 8 * 4 + i % 4;
   }
 
   // Of a gated tile, whose accumulators have twice as many columns, 8 of the gate and 8 of up by turns: the accumulator
@@ -53,8 +88,12 @@ struct Subtiles {
     return thread / 128 * 64 + thread / 32 % 4 * 16 + thread % 32 / 4;
   }
   GANTRY_HD static constexpr int column_of_thread(int thread) { return thread % 4 * 2; }
-  GANTRY_HD constexpr int row_of_value(int i) const { return i / values_of_block() * mma_m() + i / 2 % 2 * 8; }
-  GANTRY_HD constexpr int column_of_value(int i) const { return i % values_of_block() / 4 * 8 + i % 2; }
+  GANTRY_HD constexpr int row_of_value(int i) const {
+    return row_runs().at(i / values_of_block() * mma_m()) + i / 2 % 2 * 8;
+  }
+  GANTRY_HD constexpr int column_of_value(int i) const {
+    return column_runs().at(i % values_of_block() / 4 * 8) + i % 2;
+  }
   GANTRY_HD constexpr int row(int thread, int i) const { return row_of_thread(thread) + row_of_value(i); }
   GANTRY_HD constexpr int column(int thread, int i) const { return column_of_thread(thread) + column_of_value(i); }
 };

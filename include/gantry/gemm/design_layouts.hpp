@@ -81,7 +81,7 @@ GANTRY_HD constexpr OperandTile tile_b(const GemmDesign& d) {
 // The box of an auxiliary tensor of the graph. Requires one that is staged.
 GANTRY_HD constexpr TmaMatrixBox auxiliary_box(const GemmDesign& d, const fusion::Argument& a) {
   const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
-  return compact(subtile_plan(a.element, a.row_major, d.part.epi_tile, op));
+  return compact(subtile_plan(a.element, a.row_major, d.part.epi_tile.extents(), op));
 }
 
 // ---- Workspace

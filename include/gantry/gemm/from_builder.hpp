@@ -51,6 +51,8 @@ GANTRY_HD constexpr std::uint16_t not_carried(const CollectiveBuilder& b) {
   add(BuilderField::aux, b.aux != ElementType::void_);
   add(BuilderField::warpgroups, b.warpgroups != 0 && b.warpgroups != (alone ? 1 : shared ? 2 : 0));
   add(BuilderField::fragment_size, b.fragment_size != 0);
+  add(BuilderField::epi_tile,
+      b.epi_tile.has_runs() || b.epi_tile.row_form != EpiTile::Form{} || b.epi_tile.column_form != EpiTile::Form{});
   add(BuilderField::deadlock, b.deadlock != DeadlockCheck::refused);
   add(BuilderField::fusion, b.fusion.bytes != 0);
   return out;

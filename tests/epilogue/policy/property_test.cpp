@@ -45,6 +45,7 @@ class RandomConfigurations {
     b.delay_tma_store = one_of({Choice::automatic, Choice::automatic, Choice::no, Choice::yes});
     b.fusion = {.bytes = one_of({0, 0, 1, 100, 4096}), .alignment = one_of({1, 16, 128, 1024})};
     if (below(2) == 0) leave_open(b);
+    if (below(6) == 0) give_runs(b);
     return b;
   }
 
@@ -61,6 +62,14 @@ class RandomConfigurations {
   template <class T>
   T one_of(std::initializer_list<T> values) {
     return values.begin()[below(static_cast<int>(values.size()))];
+  }
+  // Columns of a subtile in runs, and mostly a tile that they fill.
+  void give_runs(CollectiveBuilder& b) {
+    const int extent = 8 << below(3), count = 1 << below(3), stride = extent * (1 + below(4));
+    b.epi_tile = make_tile(_64, make_layout(make_shape(Int(extent), Int(count)), make_stride(_1, Int(stride))));
+    if (below(4) == 0) return;
+    b.schedule = EpilogueSchedule::tma_warp_specialized;
+    b.tile = {64 * (1 + below(2)), stride * count * (1 + below(2)), 64};
   }
   ElementType element() {
     return one_of({ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::tf32, ElementType::e4m3,
@@ -126,13 +135,35 @@ TEST(RandomEpilogues, SubtilesFillTheTileAndFragmentsTheSubtile) {
   });
 }
 
+// Each row and column of the CTA tile, and each accumulator, is one subtile's.
+TEST(RandomEpilogues, SubtilesHaveEachAccumulatorOnce) {
+  int with_runs = 0;
+  for_each_built([&with_runs](const CollectiveBuilder& asked, const EpiloguePolicy& p) {
+    if (!p.epi_tile.has_runs()) return;
+    ++with_runs;
+    const Subtiles cut = p.cut();
+    std::vector<int> columns(static_cast<std::size_t>(cut.n)),
+        registers(static_cast<std::size_t>(cut.m * cut.n / cut.threads()));
+    for (int en = 0; en < cut.along_n(); ++en) {
+      for (int i = 0; i < cut.epi_n; ++i)
+        ++columns[static_cast<std::size_t>(cut.first_column(en) + cut.column_runs().at(i))];
+      for (int em = 0; em < cut.along_m(); ++em) {
+        for (int i = 0; i < cut.values(); ++i) ++registers[static_cast<std::size_t>(cut.register_of(em, en, i))];
+      }
+    }
+    EXPECT_EQ(std::count(columns.begin(), columns.end(), 1), cut.n);
+    EXPECT_EQ(std::count(registers.begin(), registers.end(), 1), asked.tile.m * asked.tile.n / cut.threads());
+  });
+  EXPECT_GT(with_runs, 20);
+}
+
 TEST(RandomEpilogues, WhatWasAskedForIsWhatIsBuilt) {
   for_each_built([](const CollectiveBuilder& asked, const EpiloguePolicy& p) {
     const auto kept = [](const auto& asked_value, const auto& built, const auto& open) {
       return asked_value == open || asked_value == built;
     };
     const auto chosen = [](bool built) { return built ? Choice::yes : Choice::no; };
-    EXPECT_TRUE(kept(asked.epi_tile, p.epi_tile, TileMN{}));
+    EXPECT_TRUE(kept(asked.epi_tile, p.epi_tile, EpiTile{}));
     EXPECT_TRUE(kept(asked.stages_c, p.stages_c, 0));
     EXPECT_TRUE(kept(asked.stages_d, p.stages_d, 0));
     EXPECT_TRUE(kept(asked.fragment_size, p.fragment_size, 0));
@@ -180,8 +211,8 @@ void expect_dense(const EpilogueOperand& x, const EpiloguePolicy& p) {
   ASSERT_TRUE(x.smem_layout().ok());
   EXPECT_EQ(size(x.smem_layout()), elements);
   EXPECT_EQ(cosize(x.smem_layout()), elements);
-  EXPECT_EQ(size(x.smem_layout(), 0), p.epi_tile.m);
-  EXPECT_EQ(size(x.smem_layout(), 1), p.epi_tile.n);
+  EXPECT_EQ(size(x.smem_layout(), 0), x.part.m);
+  EXPECT_EQ(size(x.smem_layout(), 1), x.part.n);
   EXPECT_EQ(x.stage_bytes() * 8, p.epi_tile.size() * element_bits(x.smem_element));
   EXPECT_EQ(x.stage_bytes() % x.smem_alignment(), 0) << "every stage starts at a period of the swizzle";
   if (x.box.exists()) {
@@ -206,8 +237,8 @@ TEST(RandomEpilogues, TilesLieInSharedMemoryOnceEach) {
     const ComposedLayout stage = take(p.d.smem_layout(), 0, 2);
     std::vector<bool> taken(static_cast<std::size_t>(p.epi_tile.size()));
     const int chunk = elements_per_chunk(element_bits(p.d.smem_element));
-    for (int m = 0; m < p.epi_tile.m; ++m) {
-      for (int n = 0; n < p.epi_tile.n; ++n) {
+    for (int m = 0; m < p.d.part.m; ++m) {
+      for (int n = 0; n < p.d.part.n; ++n) {
         const std::int64_t at = stage(m, n);
         ASSERT_FALSE(taken.at(static_cast<std::size_t>(at)));
         taken[static_cast<std::size_t>(at)] = true;

@@ -31,6 +31,12 @@ CollectiveBuilder with(const F& change) {
   return b;
 }
 
+// The runs that a reason names.
+Layout layout_of(std::int64_t packed) {
+  const TileRuns runs = unpacked_runs(packed);
+  return make_layout(make_shape(Int(runs.extent), Int(runs.count)), make_stride(_1, Int(runs.stride)));
+}
+
 std::vector<Broken> broken_rules() {
   using B = CollectiveBuilder;
   constexpr auto kCompatible = PolicyFlavour::cutlass_compatible;
@@ -65,6 +71,18 @@ std::vector<Broken> broken_rules() {
          b.epi_tile = {64, 48};
        }),
        [](B& b, std::int64_t v) { b.epi_tile.n = static_cast<int>(v); }},
+      {EpilogueRule::epi_tile_neighbours, with([](B& b) { b.epi_tile = make_tile(_64, make_layout(_32, _2)); }),
+       [](B& b, std::int64_t v) { b.epi_tile = make_tile(_64, layout_of(v)); }},
+      {EpilogueRule::epi_tile_modes,
+       with([](B& b) { b.epi_tile = make_tile(_64, make_layout(make_shape(_8, _2, _2), make_stride(_1, _16, _64))); }),
+       [](B& b, std::int64_t v) { b.epi_tile = make_tile(_64, layout_of(v)); }},
+      {EpilogueRule::epi_tile_runs,
+       with([](B& b) { b.epi_tile = make_tile(make_layout(make_shape(_32, _2), make_stride(_1, _64)), _32); }),
+       [](B& b, std::int64_t v) { b.epi_tile = make_tile(layout_of(v), _32); }},
+      {EpilogueRule::epi_tile_runs, with([](B& b) {  // columns that two subtiles would have
+         b.epi_tile = make_tile(_64, make_layout(make_shape(_32, _2), make_stride(_1, Int(48))));
+       }),
+       [](B& b, std::int64_t v) { b.epi_tile = make_tile(_64, layout_of(v)); }},
       {EpilogueRule::accumulator_columns, with([](B& b) { b.tile.n = 20; }),
        [](B& b, std::int64_t v) { b.tile.n = static_cast<int>(v); }},
       {EpilogueRule::fragment_size, with([](B& b) { b.fragment_size = 7; }),

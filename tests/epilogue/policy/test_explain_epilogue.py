@@ -23,6 +23,16 @@ class ExplainEpilogue(Cli):
         for part in ("rounding       toward_zero", "StagesC        3", "StagesD        1", "FragmentSize   8", "DelayTmaStore  yes", "ColumnMajor", "CutlassCompatible"):
             self.assertIn(part, said)
 
+    def test_a_tile_of_layouts(self):
+        said = self.text(*TILE, "--epi-tile", "(128,(32,2):(1,64))")
+        for part in ("epilogue tile  128x(32,2):(1,64)", "boxes          2 of 128x32"):
+            self.assertIn(part, said)
+        self.assertIn("epilogue tile  128x64", self.text(*TILE, "--epi-tile", "(128,(32,2):(1,32))"))
+        out, _ = self.gantry(*TILE, "--epi-tile", "(128,(32,2):(1,48))", status=1)
+        self.assertIn("the nearest layout that works is (32,2):(1,64)", " ".join(out.decode().split()))
+        _, said = self.gantry(*TILE, "--epi-tile", "(128,(32,2):(1,?))", status=2)
+        self.assertIn("(64,(32,2):(1,64))", said.decode())
+
     def test_json_holds_the_policy(self):
         e = json.loads(self.text(*TILE, "--policy", "cutlass", "--schedule", "cooperative", "--json"))
         self.assertTrue(e["ok"])

@@ -30,7 +30,8 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
   option("--round", texts->round, "how outputs are rounded: nearest_even, nearest_away, toward_zero", "NAME");
   option("--schedule", texts->schedule, "auto, tma, cooperative, no_smem or a CUTLASS name", "NAME");
   option("--policy", texts->policy, "whose rules decide: gantry (default) or cutlass", "NAME");
-  option("--epi-tile", texts->epi_tile, "epilogue tile, such as 64x32; default by the rules", "EXTENTS");
+  option("--epi-tile", texts->epi_tile, "epilogue tile, such as 64x32 or (64,(32,2):(1,64)); default by the rules",
+         "TILE");
   option("--c-align", texts->c_align, "alignment of C's pointer and strides, in elements", "NUMBER");
   option("--d-align", texts->d_align, "the same for D; both default to 16 bytes", "NUMBER");
   option("--warpgroups", texts->warpgroups, "warpgroups that share a CTA tile", "NUMBER");

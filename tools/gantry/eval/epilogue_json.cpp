@@ -172,7 +172,12 @@ Json policy_json(const EpiloguePolicy& p) {
   out["FragmentSize"] = p.fragment_size;
   out["ReuseSmemC"] = p.reuse_smem_c;
   out["DelayTmaStore"] = p.delay_tma_store;
-  out["epilogue_tile"] = fmt::format("(_{},_{})", p.epi_tile.m, p.epi_tile.n);
+  const auto mode = [](int extent, const TileRuns& runs) {
+    if (runs.extent == 0) return fmt::format("_{}", extent);
+    return fmt::format("(_{},_{}):(_1,_{})", runs.extent, runs.count, runs.stride);
+  };
+  out["epilogue_tile"] =
+      fmt::format("({},{})", mode(p.epi_tile.m, p.epi_tile.rows), mode(p.epi_tile.n, p.epi_tile.columns));
   write_shared(out, p);
   write_operations(out, p);
   out["effective_ReuseSmemC"] = p.reuse_smem_c;

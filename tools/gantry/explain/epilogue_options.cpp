@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/layout/tiler_text.hpp>
 
 #include "eval/epilogue_json.hpp"
 #include "option_text.hpp"
@@ -47,6 +48,14 @@ class Reader : public OptionReader {
     word(option, text, words, out);
   }
 
+  // Extents, or a tiler of layouts.
+  void epi_tile(const char* option, const std::string& text, EpiTile& out) {
+    if (text.empty() || text.front() != '(') return extents(option, text, "64x32", {&out.m, &out.n});
+    const Parsed<Tiler> parsed = parse_tiler(text);
+    if (parsed.ok()) out = EpiTile(parsed.value);
+    if (!parsed.ok() || !out.is_known()) wrong(option, "extents or layouts such as (64,(32,2):(1,64))", text);
+  }
+
   void choice(const char* option, const std::string& text, Choice& out) {
     if (text.empty() || text == "auto") return;
     if (text != "yes" && text != "no") wrong(option, "yes, no or auto", text);
@@ -63,7 +72,7 @@ EpilogueQuestion read_question(const EpilogueTexts& texts) {
   read.flavour("--policy", texts.policy, b.flavour);
   read.schedule("--schedule", texts.schedule, b.schedule);
   read.extents("--tile", texts.tile, "128x256x64", {&b.tile.m, &b.tile.n, &b.tile.k});
-  read.extents("--epi-tile", texts.epi_tile, "64x32", {&b.epi_tile.m, &b.epi_tile.n});
+  read.epi_tile("--epi-tile", texts.epi_tile, b.epi_tile);
   read.element("--c", texts.c, b.c);
   read.element("--d", texts.d, b.d);
   read.element("--aux", texts.aux, b.aux);

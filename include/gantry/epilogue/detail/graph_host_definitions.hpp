@@ -7,7 +7,7 @@ namespace gantry::detail {
 
 GANTRY_LINKAGE TmaMatrixBox GraphEpilogue::box(const fusion::Argument& a) const {
   const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
-  return compact(subtile_plan(a.element, a.row_major, {tile.epi_m, tile.epi_n}, op));
+  return compact(subtile_plan(a.element, a.row_major, {tile.row_runs().extent, tile.column_runs().extent}, op));
 }
 
 // Bytes hold whole bits of one row.

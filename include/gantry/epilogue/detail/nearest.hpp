@@ -42,6 +42,28 @@ GANTRY_HD constexpr int largest_divisor(int most, int whole, int step) noexcept 
   return best;
 }
 
+// Whether subtiles of such runs, each a multiple of `step`, fill `whole` and do not overlap.
+GANTRY_HD constexpr bool fills(const TileRuns& runs, int whole, int step) noexcept {
+  const bool apart = runs.stride > runs.extent && runs.stride % runs.extent == 0;
+  return runs.extent % step == 0 && apart && whole % (runs.stride * runs.count) == 0;
+}
+
+// Of as many rows in as many runs those that fill `whole`: the stride that is nearest, of runs as long as asked where
+// they can be. Neighbours where there are none.
+GANTRY_HD constexpr TileRuns nearest_runs(const TileRuns& asked, int whole, int step) noexcept {
+  const int extent =
+      nearest_multiple(asked.extent, step) > 0 ? static_cast<int>(nearest_multiple(asked.extent, step)) : step;
+  TileRuns best{extent * asked.count};
+  int apart = whole;
+  for (int stride = 2 * extent; stride * asked.count <= whole; stride += extent) {
+    const int distance = stride < asked.stride ? asked.stride - stride : stride - asked.stride;
+    if (whole % (stride * asked.count) != 0 || distance >= apart) continue;
+    best = {extent, asked.count, stride};
+    apart = distance;
+  }
+  return best;
+}
+
 GANTRY_HD constexpr int clamped(int value, int low, int high) noexcept {
   return value < low ? low : (value > high ? high : value);
 }

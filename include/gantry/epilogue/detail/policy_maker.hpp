@@ -148,11 +148,12 @@ class PolicyMaker {
 
   GANTRY_HD constexpr bool choose_epi_tile() {
     const TileMN cta{in_.tile.m, in_.tile.n};
-    const bool chosen = in_.epi_tile != TileMN{};
-    p_.epi_tile = chosen
-                      ? in_.epi_tile
-                      : default_epi_tile(
-                            {.cta_tile = cta, .d_bits = d_bits(), .warpgroups = p_.warpgroups, .flavour = in_.flavour});
+    const bool chosen = in_.epi_tile != EpiTile{};
+    p_.epi_tile = in_.epi_tile;
+    if (!chosen) {
+      p_.epi_tile =
+          default_epi_tile({.cta_tile = cta, .d_bits = d_bits(), .warpgroups = p_.warpgroups, .flavour = in_.flavour});
+    }
     const int before = p_.reasons.size();
     if (chosen) check_chosen_tile();
     if (p_.reasons.size() == before) check_divides(TileMode::m, p_.epi_tile.m, cta.m, kMmaRows * p_.warpgroups);
@@ -162,11 +163,41 @@ class PolicyMaker {
                       .actual = p_.epi_tile.n,
                       .nearest = nearest_multiple(p_.epi_tile.n, 8)});
     }
+    if (p_.reasons.size() == before) {
+      check_runs(TileMode::m, {p_.epi_tile.m, p_.epi_tile.rows, p_.epi_tile.row_form, kMmaRows * p_.warpgroups});
+      check_runs(TileMode::n, {p_.epi_tile.n, p_.epi_tile.columns, p_.epi_tile.column_form, 8});
+    }
     return p_.reasons.size() == before;
   }
 
+  // The layout of one mode of the epilogue tile, and what a run is a multiple of: the rows of MMAs, the columns of a
+  // matrix of accumulators.
+  struct ModeLayout {
+    int extent;
+    TileRuns runs;
+    EpiTile::Form form;
+    int step;
+  };
+  GANTRY_HD constexpr void check_runs(TileMode mode, const ModeLayout& of) {
+    if (!of.form.runs()) {
+      p_.reasons.add({.rule = of.form.step != 1 ? EpilogueRule::epi_tile_neighbours : EpilogueRule::epi_tile_modes,
+                      .mode = mode,
+                      .actual = of.form.step != 1 ? of.form.step : of.form.modes,
+                      .nearest = packed_runs({of.extent})});
+      return;
+    }
+    const int whole = mode == TileMode::m ? in_.tile.m : in_.tile.n;
+    if (of.runs.extent == 0 || fills(of.runs, whole, of.step)) return;
+    p_.reasons.add({.rule = EpilogueRule::epi_tile_runs,
+                    .mode = mode,
+                    .actual = packed_runs(of.runs),
+                    .nearest = packed_runs(nearest_runs(of.runs, whole, of.step)),
+                    .first = of.step,
+                    .second = whole});
+  }
+
   GANTRY_HD constexpr void check_chosen_tile() {
-    const TileMN t = p_.epi_tile;
+    const TileMN t = p_.epi_tile.extents();
     const int rows = kMmaRows * (p_.warpgroups > 0 ? p_.warpgroups : 1);
     const int columns = compatible() ? 16 : 8;
     if (compatible() && t.m != rows) {
@@ -236,7 +267,8 @@ class PolicyMaker {
 
   GANTRY_HD constexpr void check_smem_row(EpilogueSide which, const EpilogueOperand& x) {
     const int chunk = elements_per_chunk(element_bits(x.smem_element));
-    const int extent = x.m_major() ? p_.epi_tile.m : p_.epi_tile.n;
+    const TileMN part = p_.epi_tile.box();
+    const int extent = x.m_major() ? part.m : part.n;
     if (extent % chunk == 0) return;
     p_.reasons.add({.rule = EpilogueRule::smem_row,
                     .operand = which,
@@ -301,7 +333,8 @@ class PolicyMaker {
 
   GANTRY_HD constexpr void lay_out(EpilogueOperand& x, int stages) const {
     x.stages = stages;
-    x.subtile = p_.epi_tile;
+    x.subtile = p_.epi_tile.extents();
+    x.part = p_.epi_tile.box();
   }
 
   GANTRY_HD constexpr void check_reuse() {
@@ -340,13 +373,13 @@ class PolicyMaker {
   }
 
   GANTRY_HD constexpr TmaMatrixBox boxed(EpilogueSide which, const EpilogueOperand& x, TmaOp op) {
-    const TmaPlan plan = subtile_plan(x.smem_element, !x.m_major(), x.subtile, op);
+    const TmaPlan plan = subtile_plan(x.smem_element, !x.m_major(), x.part, op);
     for (const TmaReason& r : plan.reasons) p_.reasons.add(quoted(which, r));
     if (!plan.reasons.empty()) return {};
     // The box is a swizzled row wide and as long as the subtile's other extent.
     constexpr auto kLongest = static_cast<int>(kTmaMaxBoxExtent);
     const bool rows = !x.m_major();
-    const int extent = rows ? x.subtile.m : x.subtile.n;
+    const int extent = rows ? x.part.m : x.part.n;
     if (plan.descriptor.box[1] > kTmaMaxBoxExtent) {
       p_.reasons.add(
           {.rule = EpilogueRule::tma_box,
@@ -396,7 +429,7 @@ class PolicyMaker {
     const auto refuse = [&](EpilogueSetting setting, bool set) {
       if (set) p_.reasons.add({.rule = EpilogueRule::no_smem_setting, .schedule = p_.schedule, .setting = setting});
     };
-    refuse(EpilogueSetting::epi_tile, in_.epi_tile != TileMN{});
+    refuse(EpilogueSetting::epi_tile, in_.epi_tile != EpiTile{});
     refuse(EpilogueSetting::stages_c, in_.stages_c != 0);
     refuse(EpilogueSetting::stages_d, in_.stages_d != 0);
     refuse(EpilogueSetting::fragment_size, in_.fragment_size != 0 && in_.fragment_size != p_.fragment_size);

@@ -4,7 +4,8 @@
 //
 // {actual}, {nearest}, {first} and {second} are the numbers of a reason; {operand} is C or D, {mode} M or N, {element}
 // and {nearest element} are element types, {schedule} and {nearest schedule} schedules, {setting} is a field of the
-// builder, {tma} is what planning the copy answered, and {s} the plural's, of {actual}.
+// builder, {runs} and {nearest runs} are the layouts that {actual} and {nearest} stand for, {tma} is what planning the
+// copy answered, and {s} the plural's, of {actual}.
 #ifndef GANTRY_X
 #define GANTRY_X(id, weight, asked, rule, remedy)
 #endif
@@ -38,6 +39,19 @@ GANTRY_X(epi_tile_divides, refused,
          "the epilogue tile has extent {actual} along {mode} and the CTA tile {first}",
          "whole epilogue tiles fill the CTA tile",
          "the nearest value that works is {nearest}")
+GANTRY_X(epi_tile_neighbours, refused,
+         "the epilogue tile's layout steps by {actual} along {mode}",
+         "a box of TMA and the accumulators of a thread have neighbours, so the first stride is 1",
+         "the nearest layout that works is {nearest runs}")
+GANTRY_X(epi_tile_modes, refused,
+         "the epilogue tile's layout has {actual} modes along {mode}",
+         "it is one run of neighbours, or runs that are one stride apart: two modes at most",
+         "the nearest layout that works is {nearest runs}")
+GANTRY_X(epi_tile_runs, refused,
+         "the epilogue tile's layout is {runs} along {mode}",
+         "runs are whole MMAs or matrices of accumulators, and the runs of other subtiles fill the gaps between them",
+         "so a run is a multiple of {first}, the stride one of the run, and the CTA tile's {second} one of the stride times "
+         "the number of runs; the nearest layout that works is {nearest runs}")
 GANTRY_X(accumulator_columns, refused,
          "the epilogue tile has {actual} column{s}",
          "accumulators come in matrices of 8 columns, so the columns are a multiple of 8",

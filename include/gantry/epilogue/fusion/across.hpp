@@ -37,7 +37,8 @@ namespace detail {
 
 template <int F>
 GANTRY_INLINE void set_beyond(const AcrossColumns& of, float (&x)[F], float nothing) {
-  if (of.columns > of.tile.epi_n - 7) return;  // a thread's last column is 6 or 7 before its subtile's end
+  // A thread's last column is 6 or 7 before its subtile's end.
+  if (of.columns > of.tile.column_runs().at(of.tile.epi_n - 8) + 1) return;
   GANTRY_UNROLL
   for (int k = 0; k < F; ++k) {
     if (of.tile.column_of_value(k) >= of.columns) x[k] = nothing;
@@ -132,8 +133,9 @@ template <int F, class Each>
 GANTRY_INLINE void for_blocks(const AcrossColumns& of, int thread, const float (&in)[F], const Each& each) {
   if (thread % 4 != 0) return;
   detail::for_spans<F>(of, [&](int block, int first, int row) {
-    const int rows = block * of.tile.mma_m() + row * 8 + Subtiles::row_of_thread(thread);
-    if (first * 8 < of.columns) each(rows, first / of.runs(), in[of.value(block, first, row, 0)]);
+    const int rows = of.tile.row_runs().at(block * of.tile.mma_m()) + row * 8 + Subtiles::row_of_thread(thread);
+    const int column = of.tile.column_runs().at(first * 8);
+    if (column < of.columns) each(rows, column / of.span, in[of.value(block, first, row, 0)]);
   });
 }
 

@@ -359,8 +359,12 @@ struct FusionCallbacks {
     template <int argument>
     GANTRY_INLINE Mask mask(int em, int en) const {
       const MaskBytes bytes = bytes_of<argument>();
-      return {bytes.data,   bytes.stride, v_.row_of_tile() + em * kTile.epi_m, v_.column_of_tile() + en * kTile.epi_n,
-              v_.context.m, v_.context.n};
+      return {bytes.data,
+              bytes.stride,
+              v_.row_of_tile() + v_.tile().first_row(em),
+              v_.column_of_tile() + v_.tile().first_column(en),
+              v_.context.m,
+              v_.context.n};
     }
 
     template <int argument>
@@ -371,8 +375,8 @@ struct FusionCallbacks {
     GANTRY_INLINE DirectPlace place(int em, int en) const {
       return {.m = v_.context.m,
               .n = v_.context.n,
-              .row = v_.row_of_tile() + em * kTile.epi_m,
-              .column = v_.column_of_tile() + en * kTile.epi_n,
+              .row = v_.row_of_tile() + v_.tile().first_row(em),
+              .column = v_.column_of_tile() + v_.tile().first_column(en),
               .batch = v_.context.at.d_batch,
               .thread = v_.context.thread,
               .first_row = v_.context.at.first_row,

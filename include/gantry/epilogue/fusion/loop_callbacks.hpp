@@ -162,9 +162,9 @@ struct LoopCallbacks {
       for (int k = 0; k < F; ++k) {
         ElementInputs<Value>& in = inputs[static_cast<std::size_t>(k)];
         in = {.accumulator = acc[k], .source = c[k]};
-        in.m =
-            context_.at.first_row + context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, first + k);
-        in.n = context_.at.first_column + context_.at.n * kTile.n + en * kTile.epi_n +
+        in.m = context_.at.first_row + context_.at.m * kTile.m + kTile.first_row(em) +
+               kTile.row(context_.thread, first + k);
+        in.n = context_.at.first_column + context_.at.n * kTile.n + kTile.first_column(en) +
                kTile.column(context_.thread, first + k);
         if constexpr (A > F) in.up = acc[F + k];
         for (int i = 0; i < graph.argument_count; ++i) {
@@ -283,8 +283,9 @@ struct LoopCallbacks {
     }
 
     AcrossColumns across_columns(int span, int en) const {
-      return {kTile, span,
-              context_.n - context_.at.n * kTile.n - en * kTile.epi_n - Subtiles::column_of_thread(context_.thread)};
+      return {
+          kTile, span,
+          context_.n - context_.at.n * kTile.n - kTile.first_column(en) - Subtiles::column_of_thread(context_.thread)};
     }
 
     // Where there are other fragments, the graph was refused.
@@ -311,8 +312,8 @@ struct LoopCallbacks {
         const Argument& a = params_.graph.arguments[i];
         if (!params_.is_given(i)) return;
         const BlockOutput out{params_.operands[i], context_, a.row_major, params_.graph.rounding};
-        const int row0 = context_.at.m * kTile.m + em * kTile.epi_m;
-        const int block0 = (context_.at.n * kTile.n + en * kTile.epi_n) / a.block;
+        const int row0 = context_.at.m * kTile.m + kTile.first_row(em);
+        const int block0 = (context_.at.n * kTile.n + kTile.first_column(en)) / a.block;
         visit_element_type(a.element, [&](auto tag) {
           using Element = typename decltype(tag)::type;
           if constexpr (!__is_same(Element, void) && !Complex<Element> && !SubByte<Element>) {
@@ -365,8 +366,8 @@ struct LoopCallbacks {
       const Argument& a = params_.graph.arguments[i];
       const Operand& operand = params_.operands[i];
       for (int k = 0; k < kTile.values(); ++k) {
-        const int m = context_.at.m * kTile.m + em * kTile.epi_m + kTile.row(context_.thread, k);
-        const int n = context_.at.n * kTile.n + en * kTile.epi_n + kTile.column(context_.thread, k);
+        const int m = context_.at.m * kTile.m + kTile.first_row(em) + kTile.row(context_.thread, k);
+        const int n = context_.at.n * kTile.n + kTile.first_column(en) + kTile.column(context_.thread, k);
         const int at = a.kind == ArgumentKind::row      ? context_.at.first_column + n
                        : a.kind == ArgumentKind::column ? context_.at.first_row + m
                                                         : 0;
@@ -415,8 +416,8 @@ struct LoopCallbacks {
       return {static_cast<std::uint8_t*>(operand.pointer) + context_.at.batch * (operand.batch_stride / 8) +
                   first_line * (operand.stride / 8),
               operand.stride,
-              context_.at.m * kTile.m + em * kTile.epi_m,
-              context_.at.n * kTile.n + en * kTile.epi_n,
+              context_.at.m * kTile.m + kTile.first_row(em),
+              context_.at.n * kTile.n + kTile.first_column(en),
               context_.m,
               context_.n};
     }

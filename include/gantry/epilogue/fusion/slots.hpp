@@ -76,7 +76,8 @@ GANTRY_HD constexpr Slots make_slots(const Graph& graph, const Subtiles& tile, c
     out.map[i] = is_staged(a) ? out.maps++ : -1;
     if (!is_staged(a)) continue;
     const int stages = a.kind == ArgumentKind::aux_in ? rings.loads : rings.stores;
-    const ComposedLayout layout = staged_layout(a.element, a.row_major, tile.epi_m, tile.epi_n, 1);
+    const ComposedLayout layout =
+        staged_layout(a.element, a.row_major, tile.row_runs().extent, tile.column_runs().extent, 1);
     const int alignment = static_cast<int>(smem_alignment(layout));
     const int subtile = tile.epi_m * tile.epi_n * element_bits(a.element) / 8;
     out.alignment = alignment > out.alignment ? alignment : out.alignment;

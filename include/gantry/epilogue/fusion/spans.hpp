@@ -74,7 +74,7 @@ GANTRY_HD constexpr int longest_column_block(const AnyGraph& graph) {
 // Whether a fragment of `values` has all columns of every span.
 GANTRY_HD constexpr bool has_whole_spans(const Subtiles& tile, int values, int span) {
   if (span == 0 || span == 2) return true;
-  const bool whole = span == kWholeRow ? tile.epi_n == tile.n : tile.epi_n % span == 0;
+  const bool whole = span == kWholeRow ? tile.epi_n == tile.n : tile.column_runs().extent % span == 0;
   return whole && values % tile.values_of_block() == 0;
 }
 
@@ -127,7 +127,8 @@ GANTRY_HD constexpr std::int64_t results_of(const Argument& a, std::int64_t m, s
 GANTRY_HD constexpr bool has_whole_blocks(const Subtiles& tile, const Argument& a) {
   if (!is_partial(a)) return true;
   const int all = a.extent == Extent::row ? tile.m : tile.n, part = a.extent == Extent::row ? tile.epi_m : tile.epi_n;
-  return a.block % part == 0 && all % a.block == 0;
+  const TileRuns runs = a.extent == Extent::row ? tile.row_runs() : tile.column_runs();
+  return runs.count == 1 && a.block % part == 0 && all % a.block == 0;
 }
 // Has one element for each block of columns; threads write it where the block is known.
 GANTRY_HD constexpr bool is_by_block(const Argument& a) { return a.kind == ArgumentKind::aux_out && a.block > 0; }

@@ -22,7 +22,7 @@ namespace gantry::fusion {
 
 // Which of a thread's rows of the tile value i of subtile row em is in; there are two for each row of wgmmas.
 GANTRY_HD constexpr int row_slot(const Subtiles& tile, int em, int i) {
-  return (em * tile.blocks() + i / tile.values_of_block()) * 2 + i / 2 % 2;
+  return tile.block_of_value(em, i) * 2 + i / 2 % 2;
 }
 GANTRY_HD constexpr int row_slots(const Subtiles& tile) { return tile.m / tile.mma_m() * 2; }
 
@@ -50,9 +50,9 @@ struct TileReduction {
                                 int en) {
     constexpr Subtiles tile = Config::tile;
     // What a row or a column beyond the problem adds to is nobody's result.
-    const int rows = context.m - context.at.m * kTile.m - em * kTile.epi_m - Subtiles::row_of_thread(context.thread);
+    const int rows = context.m - context.at.m * kTile.m - tile.first_row(em) - Subtiles::row_of_thread(context.thread);
     const int columns =
-        context.n - context.at.n * kTile.n - en * kTile.epi_n - Subtiles::column_of_thread(context.thread);
+        context.n - context.at.n * kTile.n - tile.first_column(en) - Subtiles::column_of_thread(context.thread);
     const auto is_inside = [&](int i) {
       return (extent == Extent::column || tile.row_of_value(i) < rows) &&
              (extent == Extent::row || tile.column_of_value(i) < columns);
@@ -78,6 +78,7 @@ struct TileReduction {
   template <class Sync>
   GANTRY_INLINE static void reduce_rows(const TileContext& context, const Operand& operand, const ResultForm& form,
                                         float* so_far, float* parts, int em, int en, const Sync& sync) {
+    constexpr Subtiles tile = Config::tile;
     const int rows = form.block > 0 ? form.block : kTile.epi_m;
     if ((em + 1) * kTile.epi_m % rows != 0) return;
     const int block = em * kTile.epi_m / rows, blocks_of_tile = kTile.m / rows;
@@ -94,7 +95,7 @@ struct TileReduction {
       set_state<op>(so_far, i, initial<op>());
     }
     sync();
-    const int column0 = context.at.n * kTile.n + en * kTile.epi_n;
+    const int column0 = context.at.n * kTile.n + tile.first_column(en);
     const int part = context.at.m * blocks_of_tile + block;
     const ReductionTarget to = reduction_target<op>(operand, context.at.batch, context.batch,
                                                     {.length = context.n,
@@ -102,14 +103,15 @@ struct TileReduction {
                                                      .part = part,
                                                      .parts = context.tiles_m * kTile.along_m()});
     for (int i = context.thread; i < kTile.epi_n; i += kTile.threads()) {
-      if (column0 + i >= context.n) continue;
+      const int column = tile.column_runs().at(i);
+      if (column0 + column >= context.n) continue;
       State<op> x = initial<op>();
       GANTRY_UNROLL
       for (int w = 0; w < kWarps; ++w) x = combine<op>(x, load_shared_state<op>(parts, w * kTile.epi_n + i));
       if (form.block == 0) {
-        leave<op>(to, i, x);
+        leave<op>(to, column, x);
       } else if (part * rows < context.m) {
-        leave_block(operand, context.at.batch, form, part, column0 + i, result_of(x));
+        leave_block(operand, context.at.batch, form, part, column0 + column, result_of(x));
       }
     }
   }
@@ -119,7 +121,7 @@ struct TileReduction {
                                            float* so_far, int em, int en) {
     constexpr Subtiles tile = Config::tile;
     if ((en + 1) * kTile.epi_n % form.block != 0) return;
-    const int part = (context.at.n * kTile.n + en * kTile.epi_n) / form.block;
+    const int part = (context.at.n * kTile.n + tile.first_column(en)) / form.block;
     constexpr int kSlots = 2 * tile.blocks();  // of a subtile
     GANTRY_UNROLL
     for (int i = 0; i < kSlots; ++i) {

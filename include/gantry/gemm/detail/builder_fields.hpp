@@ -13,6 +13,7 @@ GANTRY_X(rounding, "and outputs of GEMMs are rounded as their graph says: round 
 GANTRY_X(aux, "and in GEMMs the element of D stands in where there is none")
 GANTRY_X(warpgroups, "and the tile of a GEMM has the warpgroups of its schedule")
 GANTRY_X(fragment_size, "and epilogues of GEMMs visit all values of a subtile at once")
+GANTRY_X(epi_tile, "and subtiles of GEMMs have neighbouring rows and columns: extents work, and layouts that are those")
 GANTRY_X(deadlock, "and GEMMs are not for demonstrations of a deadlock")
 GANTRY_X(kernel,
          "and the kernel's schedule is another one: both are of pointer arrays or neither, and one warpgroup has "

@@ -320,7 +320,7 @@ class GemmDesignMaker {
       return;
     }
     const TmaOp op = d_.store == GemmStore::reduce_add ? TmaOp::reduce_add : TmaOp::store;
-    d_.d = compact(subtile_plan(o.d, !is_m_major(o.layout_d), d_.part.epi_tile, op));
+    d_.d = compact(subtile_plan(o.d, !is_m_major(o.layout_d), d_.part.epi_tile.extents(), op));
   }
 
   // ---- Parameters

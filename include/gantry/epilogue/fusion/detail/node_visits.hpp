@@ -274,7 +274,7 @@ struct NodeVisits {
     struct alignas(2 * sizeof(Value)) Pair {
       Value x, y;
     };
-    const Value* at = row_buffer<argument>() + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
+    const Value* at = row_buffer<argument>() + tile().first_column(en) + Subtiles::column_of_thread(context.thread);
     GANTRY_UNROLL
     for (int k = 0; k < F; k += 4) {
       const Pair pair =
@@ -309,9 +309,10 @@ struct NodeVisits {
     constexpr Node node = Config::graph.nodes[number];
     constexpr std::uint32_t kThreshold = drop_threshold(node.constant);
     const std::uint32_t key = key_of<node.argument>(kept);
-    const int row0 = context.at.first_row + row_of_tile() + em * kTile.epi_m + Subtiles::row_of_thread(context.thread);
-    const int column0 =
-        context.at.first_column + column_of_tile() + en * kTile.epi_n + Subtiles::column_of_thread(context.thread);
+    const int row0 =
+        context.at.first_row + row_of_tile() + tile().first_row(em) + Subtiles::row_of_thread(context.thread);
+    const int column0 = context.at.first_column + column_of_tile() + tile().first_column(en) +
+                        Subtiles::column_of_thread(context.thread);
     GANTRY_UNROLL
     for (int k = 0; k < F; k += 2) {
       const int row = row0 + tile().row_of_value(first + k);
@@ -347,7 +348,7 @@ struct NodeVisits {
   // `columns` as the problem has them from the thread's first one of the subtile on.
   GANTRY_INLINE AcrossColumns across_columns(int span, int en) const {
     return {Config::tile, span,
-            context.n - column_of_tile() - en * kTile.epi_n - Subtiles::column_of_thread(context.thread)};
+            context.n - column_of_tile() - tile().first_column(en) - Subtiles::column_of_thread(context.thread)};
   }
 
   template <int number, int F, int N>
@@ -407,7 +408,8 @@ struct NodeVisits {
     if (!is_given<Config, argument>(params)) return;
     const AcrossColumns of = across_columns(a.block, en);
     const BlockOutput out{params.operands[argument], context, a.row_major, Config::graph.rounding};
-    const int row0 = row_of_tile() + em * kTile.epi_m, block0 = (column_of_tile() + en * kTile.epi_n) / a.block;
+    const int row0 = row_of_tile() + tile().first_row(em),
+              block0 = (column_of_tile() + tile().first_column(en)) / a.block;
     for_blocks(of, context.thread, in, [&](int row, int block, Value x) {
       out.template put<element_t<a.element>>(row0 + row, block0 + block, x);
     });
