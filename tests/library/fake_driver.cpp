@@ -197,6 +197,7 @@ GANTRY_FAKE int cuOccupancyMaxActiveClusters(int* clusters, void*, const Launch*
 GANTRY_FAKE int cuLaunchKernelEx(const Launch* launch, void* function, void** arguments, void**) {
   if (!has_context()) return kNoContext;
   if (fake_gpu().fail_launch != 0) return fake_gpu().fail_launch;
+  if (!fake_gpu().keeps_launches) return 0;
   FakeLaunch out;
   out.function = static_cast<Function*>(function)->name;
   out.grid = launch->grid[0];

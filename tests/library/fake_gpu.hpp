@@ -38,6 +38,7 @@ struct FakeGpu {
   std::atomic<int> fail_launch = 0, fail_load = 0;  // codes
   std::atomic<int> fail_loads = 0;                  // how many loads fail before the others do not
   std::atomic<int> guarded_loads = 0;               // that no recording of a CUDA graph can see
+  std::atomic<bool> keeps_launches = true;          // false: a launch returns at once
 
   void reset() {
     const std::lock_guard<std::mutex> lock(mutex);
@@ -45,6 +46,7 @@ struct FakeGpu {
     capturing.clear();
     modules_loaded = allocations = frees = synchronizations = encoded = moved = fail_launch = fail_load = 0;
     fail_loads = guarded_loads = 0;
+    keeps_launches = true;
     devices = 2;
     compute_major = 9;
   }
