@@ -1,5 +1,6 @@
 #include "gemm/gemm_list.hpp"
 
+#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ std::string read_line(const std::string& content, GemmExtents& out) {
   }
   std::int64_t* const extents[] = {&out.m, &out.n, &out.k};
   constexpr const char* kNames[] = {"M", "N", "K"};
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(extents); ++i) {
     if (read_number(all[i], *extents[i]) && *extents[i] >= 0 && *extents[i] <= kMostExtent) continue;
     return fmt::format("{} is a number from 0 to {}, and not {}", kNames[i], kMostExtent, in_quotes(all[i]));
   }

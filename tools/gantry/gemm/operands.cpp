@@ -58,7 +58,8 @@ std::vector<GroupSpan> spans_of(const AskedGemm& asked) {
 
 }  // namespace
 
-Operands::Operands(const AskedGemm& asked) : asked_(asked), spans_(spans_of(asked)), scalars_(asked.scalars) {
+Operands::Operands(const AskedGemm& asked, Inputs inputs)
+    : asked_(asked), spans_(spans_of(asked)), inputs_(inputs), scalars_(asked.scalars) {
   if (asked.is_array()) {
     add_array();
     return;
@@ -69,8 +70,7 @@ Operands::Operands(const AskedGemm& asked) : asked_(asked), spans_(spans_of(aske
   add_index();
 }
 
-Operands::Operands(const AskedGemm& asked, Inputs inputs, std::uint64_t seed) : Operands(asked) {
-  inputs_ = inputs;
+Operands::Operands(const AskedGemm& asked, Inputs inputs, std::uint64_t seed) : Operands(asked, inputs) {
   allocate();
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (all_[i].scale) {
@@ -85,7 +85,7 @@ Operands::Operands(const AskedGemm& asked, Inputs inputs, std::uint64_t seed) : 
 }
 
 Status Operands::problems_of(const AskedGemm& asked) {
-  const Operands operands(asked);
+  const Operands operands(asked, Inputs::eighths);
   // Any addresses do: nothing is looked at.
   const std::vector<void*> addresses(operands.all_.size(), reinterpret_cast<void*>(16));  // NOLINT
   const ArgumentReasons reasons = operands.arguments(addresses).problems({.m = asked.m,

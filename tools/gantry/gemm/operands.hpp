@@ -87,7 +87,8 @@ class Operands {
 
  private:
   struct Rows;
-  explicit Operands(const AskedGemm& asked);  // without memory
+  struct Block;
+  Operands(const AskedGemm& asked, Inputs inputs);  // without memory
   void check_memory(Status& out) const;
   void add(const Operand& operand);
   // Every byte of what is written, before a run.
@@ -109,14 +110,22 @@ class Operands {
   void write_groups();
   void write_index(std::uint64_t seed);
   // Rows of A or D that an index names for a block of the GEMM, one after another, of one batch or of all.
-  std::vector<std::uint8_t> by_index(const Operand& matrix, const char* index, const Rows& rows) const;
+  std::vector<std::uint8_t> by_index(const Operand& matrix, const char* name, const Rows& rows) const;
   std::int64_t first_line(std::int64_t group) const { return spans_[static_cast<std::size_t>(group)].begin; }
   std::vector<float> scales_by_index(const GemmScale& scales, const Rows& rows) const;
   std::int64_t begin_of(const Operand& operand, const Rows& rows) const;
   bool is_of_all_groups(const Operand& operand) const;
   void verify_rows(const Rows& rows, Verification& out) const;
+  fusion::ReferenceTensor tensor_of(const Operand& operand, const Rows& rows) const;
+  // What the reference reads of an operand.
+  void take_matrix(const Operand& operand, Block& block) const;
+  void take_scales(const Operand& operand, Block& block) const;
+  void take_address(const Operand& operand, Block& block) const;
+  void compare_rows(const Operand& operand, const Rows& rows, const fusion::ReferenceResult& expected,
+                    Verification& out) const;
   // Nothing was written to rows that no group has, or that no row is scattered to.
   void verify_others(Verification& out) const;
+  void verify_other_row(const Operand& operand, std::int64_t m, std::int64_t batch, Verification& out) const;
   // Which rows of a matrix are a group's, or a row is scattered to.
   std::vector<bool> written_rows(const Operand& operand, std::int64_t batch) const;
   std::vector<std::int32_t> indices(const char* name) const;
@@ -134,7 +143,7 @@ class Operands {
 
   AskedGemm asked_;
   std::vector<GroupSpan> spans_;  // of each group; of all rows where there are none
-  Inputs inputs_ = Inputs::eighths;
+  Inputs inputs_;
   std::vector<Operand> all_;
   std::vector<Scalar> scalars_;
 };

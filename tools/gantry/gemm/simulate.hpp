@@ -77,9 +77,9 @@ SimulatedRun simulate(const AskedGemm& asked, Operands& operands, const Simulato
   const int parts = o.schedule == GemmSchedule::pingpong ? 1 : 2;
   count.all = along(asked.m, o.tile.m, o.cluster.m) * along(asked.n, o.tile.n, o.cluster.n) * asked.batch * parts;
   tile_count = &count;
-  LaunchResult result = plan->run(Simulator(options));
+  const LaunchResult result = plan->run(Simulator(options));
   tile_count = nullptr;
-  take_result(std::move(result), out);
+  take_result(result, out);
   return out;
 }
 

@@ -46,7 +46,7 @@ std::vector<BuiltInGemm> built_in_for(const AskedGemm& asked) {
   return out;
 }
 
-void take_result(LaunchResult result, SimulatedRun& out) {
+void take_result(const LaunchResult& result, SimulatedRun& out) {
   out.report = result.report();
   if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(describe(result));
 }

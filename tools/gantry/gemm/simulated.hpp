@@ -23,7 +23,7 @@ struct SimulatedRun {
 };
 
 // What a launch gave. Findings are the report's; what was refused before the kernel ran is a problem.
-void take_result(LaunchResult result, SimulatedRun& out);
+void take_result(const LaunchResult& result, SimulatedRun& out);
 
 struct BuiltInGemm {
   GemmDesign design;  // C may be left out

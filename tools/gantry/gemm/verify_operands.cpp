@@ -52,9 +52,9 @@ std::int64_t Operands::begin_of(const Operand& o, const Rows& rows) const {
   return batch + (along_m ? rows.first : 0);
 }
 
-std::vector<std::uint8_t> Operands::by_index(const Operand& a, const char* name, const Rows& rows) const {
+std::vector<std::uint8_t> Operands::by_index(const Operand& matrix, const char* name, const Rows& rows) const {
   const Operand& index = *find(name);
-  const auto row_bytes = static_cast<std::size_t>(bytes_for(a.element, a.length));
+  const auto row_bytes = static_cast<std::size_t>(bytes_for(matrix.element, matrix.length));
   const std::int64_t batches = rows.group < 0 ? asked_.batch : 1;
   std::vector<std::uint8_t> out(static_cast<std::size_t>(batches * rows.count) * row_bytes);
   for (std::int64_t batch = 0; batch < batches; ++batch) {
@@ -62,16 +62,17 @@ std::vector<std::uint8_t> Operands::by_index(const Operand& a, const char* name,
       std::int32_t row = 0;
       const std::int64_t at = batch * asked_.m + rows.first + i;
       std::memcpy(&row, index.bytes.data() + static_cast<std::size_t>(at) * sizeof row, sizeof row);
-      if (row < 0 || row >= a.lines) continue;
+      if (row < 0 || row >= matrix.lines) continue;
       std::memcpy(out.data() + static_cast<std::size_t>(batch * rows.count + i) * row_bytes,
-                  a.bytes.data() + bytes_for(a.element, batch * a.batch_stride + row * a.stride), row_bytes);
+                  matrix.bytes.data() + bytes_for(matrix.element, batch * matrix.batch_stride + row * matrix.stride),
+                  row_bytes);
     }
   }
   return out;
 }
 
 // Of the rows of A that an index names, block by block of K; 1 for those that are not there.
-std::vector<float> Operands::scales_by_index(const GemmScale& x, const Rows& rows) const {
+std::vector<float> Operands::scales_by_index(const GemmScale& scales, const Rows& rows) const {
   const std::vector<std::int32_t> index = indices(kIndex);
   const std::int64_t blocks = scale_blocks(asked_.k), batches = rows.group < 0 ? asked_.batch : 1;
   std::vector<float> out(static_cast<std::size_t>(batches * rows.count * blocks), 1.0F);
@@ -80,14 +81,25 @@ std::vector<float> Operands::scales_by_index(const GemmScale& x, const Rows& row
     const std::int32_t row = index[static_cast<std::size_t>(at)];
     if (row < 0 || row >= asked_.gather_rows) continue;
     for (std::int64_t k = 0; k < blocks; ++k) {
-      out[static_cast<std::size_t>(i * blocks + k)] = x.data[batch * x.batch_stride + row * x.stride + k * x.k_stride];
+      out[static_cast<std::size_t>(i * blocks + k)] =
+          scales.data[batch * scales.batch_stride + row * scales.stride + k * scales.k_stride];
     }
   }
   return out;
 }
 
+// What the reference takes of a block of rows, and copies of what it cannot read in place.
+struct Operands::Block {
+  const Rows& rows;
+  GemmReferenceProblem problem{};
+  std::vector<void*> addresses{};  // by operand
+  std::deque<std::vector<std::uint8_t>> copies{};
+  std::deque<std::vector<float>> scales{};
+};
+
 void Operands::verify_rows(const Rows& rows, Verification& out) const {
-  GemmReferenceProblem p;
+  Block block{.rows = rows};
+  GemmReferenceProblem& p = block.problem;
   p.shape = {.m = rows.count, .n = asked_.n, .batch = rows.group < 0 ? asked_.batch : 1};
   p.first_row = rows.first;
   p.first_batch = asked_.along_k() ? std::max<std::int64_t>(rows.group, 0) : 0;
@@ -97,70 +109,96 @@ void Operands::verify_rows(const Rows& rows, Verification& out) const {
   p.promote = asked_.options.promotes();
   p.mode_a = asked_.options.scale_a;
   p.mode_b = asked_.options.scale_b;
-  const auto from = [&](const Operand& o) {
-    fusion::ReferenceTensor tensor = o.tensor();
-    tensor.data = o.bytes.data() + bytes_for(o.element, begin_of(o, rows));
-    return tensor;
-  };
-  std::vector<void*> addresses;
-  std::deque<std::vector<std::uint8_t>> copies;
-  std::deque<std::vector<float>> scales;
   for (const Operand& o : all_) {
-    if (o.name == "A" && o.argument < 0 && asked_.options.gather_a) {
-      const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kIndex, rows));
-      p.a = {o.element, found.data(), o.length, 1, rows.count * o.length};
-    } else if (o.name == "A" && o.argument < 0) {
-      p.a = from(o);
+    if (o.scale) {
+      take_scales(o, block);
+    } else if (o.argument < 0) {
+      take_matrix(o, block);
     }
-    if (o.name == "B" && o.argument < 0) p.b = from(o);
-    if (o.name == "C" && o.argument < 0) p.source = from(o);
-    if (o.scale && o.name == "scale_b") {
-      p.scale_b = o.scales(o.bytes.data());
-      if (rows.group > 0) p.scale_b.data += rows.group * p.scale_b.batch_stride;
-    }
-    if (o.scale && o.name == "scale_a") {
-      p.scale_a = o.scales(o.bytes.data());
-      if (asked_.options.gather_a) {
-        const std::vector<float>& found = scales.emplace_back(scales_by_index(p.scale_a, rows));
-        const std::int64_t blocks = scale_blocks(asked_.k);
-        p.scale_a = {found.data(), blocks, 1, rows.count * blocks};
-      } else {
-        p.scale_a.data += rows.first * p.scale_a.stride;  // each row has its own
-      }
-    }
-    // None is given to the reference: A was gathered, D will be, and an index is no argument.
-    const bool is_index = o.name == kIndex || o.name == kScatter;
-    const bool apart = o.argument < 0 &&
-                       (is_index || (asked_.options.gather_a && o.name == "A") || (asked_.scatters() && o.name == "D"));
-    const std::int64_t begin = o.scale || apart ? 0 : begin_of(o, rows);
-    if (begin * info(o.element).bits % 8 == 0) {
-      addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
-    } else {  // a column vector of packed elements, whose rows begin inside of a byte
-      addresses.push_back(copies.emplace_back(packed_from(o, begin, rows.count)).data());
-    }
+    take_address(o, block);
   }
-  const fusion::FusionArguments args = arguments(addresses);
+  const fusion::FusionArguments args = arguments(block.addresses);
   const fusion::ReferenceResult expected = gemm_reference(asked_.graph, p, args);
   for (const Operand& o : all_) {
     if (!o.written) continue;
-    Comparison comparison(out, o.name);
     const bool matrix = o.argument < 0;
-    if (matrix && asked_.scatters()) {
-      const std::vector<std::uint8_t>& found = copies.emplace_back(by_index(o, kScatter, rows));
-      comparison.compare(expected.d, {o.element, found.data(), o.length, 1, rows.count * o.length}, expected.shape,
-                         rows.first);
-    } else if (matrix || asked_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
-      fusion::ProblemShape shape = expected.shape;
-      if (!matrix) shape.n = fusion::columns_of(asked_.graph.arguments[o.argument], shape.n);
-      comparison.compare(matrix ? expected.d : expected.outputs[o.argument], from(o), shape, rows.first);
+    if (matrix || asked_.graph.arguments[o.argument].kind != fusion::ArgumentKind::reduction) {
+      compare_rows(o, rows, expected, out);
     } else if (rows.whole && is_of_all_groups(o)) {
       gantry::detail::combine(expected.outputs[o.argument], fusion::reduction_of(asked_.graph, o.argument),
                               rows.parts[o.argument]);
     } else if (rows.whole) {
       const fusion::ResolvedArguments values = args.resolved(expected.shape);
-      comparison.compare(expected.outputs[o.argument], detail::output_tensor(asked_.graph, values, o.argument),
-                         detail::output_shape(asked_.graph, values, o.argument, expected.shape), 0);
+      Comparison(out, o.name)
+          .compare(expected.outputs[o.argument], detail::output_tensor(asked_.graph, values, o.argument),
+                   detail::output_shape(asked_.graph, values, o.argument, expected.shape), 0);
     }
+  }
+}
+
+fusion::ReferenceTensor Operands::tensor_of(const Operand& o, const Rows& rows) const {
+  fusion::ReferenceTensor tensor = o.tensor();
+  tensor.data = o.bytes.data() + bytes_for(o.element, begin_of(o, rows));
+  return tensor;
+}
+
+void Operands::take_matrix(const Operand& o, Block& block) const {
+  if (o.name == "A" && asked_.options.gather_a) {
+    const std::vector<std::uint8_t>& found = block.copies.emplace_back(by_index(o, kIndex, block.rows));
+    block.problem.a = {o.element, found.data(), o.length, 1, block.rows.count * o.length};
+  } else if (o.name == "A") {
+    block.problem.a = tensor_of(o, block.rows);
+  } else if (o.name == "B") {
+    block.problem.b = tensor_of(o, block.rows);
+  } else if (o.name == "C") {
+    block.problem.source = tensor_of(o, block.rows);
+  }
+}
+
+void Operands::take_scales(const Operand& o, Block& block) const {
+  const Rows& rows = block.rows;
+  GemmScale scale = o.scales(o.bytes.data());
+  if (o.name == "scale_b") {
+    if (rows.group > 0) scale.data += rows.group * scale.batch_stride;
+    block.problem.scale_b = scale;
+    return;
+  }
+  if (asked_.options.gather_a) {
+    const std::vector<float>& found = block.scales.emplace_back(scales_by_index(scale, rows));
+    const std::int64_t blocks = scale_blocks(asked_.k);
+    scale = {found.data(), blocks, 1, rows.count * blocks};
+  } else {
+    scale.data += rows.first * scale.stride;  // each row has its own
+  }
+  block.problem.scale_a = scale;
+}
+
+void Operands::take_address(const Operand& o, Block& block) const {
+  // None is given to the reference: A was gathered, D will be, and an index is no argument.
+  const bool is_index = o.name == kIndex || o.name == kScatter;
+  const bool apart = o.argument < 0 &&
+                     (is_index || (asked_.options.gather_a && o.name == "A") || (asked_.scatters() && o.name == "D"));
+  const std::int64_t begin = o.scale || apart ? 0 : begin_of(o, block.rows);
+  if (begin * info(o.element).bits % 8 == 0) {
+    block.addresses.push_back(const_cast<std::uint8_t*>(o.bytes.data()) + bytes_for(o.element, begin));
+  } else {  // a column vector of packed elements, whose rows begin inside of a byte
+    block.addresses.push_back(block.copies.emplace_back(packed_from(o, begin, block.rows.count)).data());
+  }
+}
+
+// D, or a tensor that the epilogue writes.
+void Operands::compare_rows(const Operand& o, const Rows& rows, const fusion::ReferenceResult& expected,
+                            Verification& out) const {
+  Comparison comparison(out, o.name);
+  fusion::ProblemShape shape = expected.shape;
+  if (o.argument >= 0) {
+    shape.n = fusion::columns_of(asked_.graph.arguments[o.argument], shape.n);
+    comparison.compare(expected.outputs[o.argument], tensor_of(o, rows), shape, rows.first);
+  } else if (asked_.scatters()) {
+    const std::vector<std::uint8_t> found = by_index(o, kScatter, rows);
+    comparison.compare(expected.d, {o.element, found.data(), o.length, 1, rows.count * o.length}, shape, rows.first);
+  } else {
+    comparison.compare(expected.d, tensor_of(o, rows), shape, rows.first);
   }
 }
 
@@ -254,27 +292,29 @@ std::vector<bool> Operands::written_rows(const Operand& o, std::int64_t batch) c
 
 void Operands::verify_others(Verification& out) const {
   for (const Operand& o : all_) {
-    const bool matrix = o.argument < 0;
-    if (!o.written || (!matrix && !fusion::is_tensor(asked_.graph.arguments[o.argument].kind))) continue;
-    const std::uint8_t before = poison_of(o);
-    const std::int64_t columns = o.rows ? o.length : o.lines;
+    if (!o.written || (o.argument >= 0 && !fusion::is_tensor(asked_.graph.arguments[o.argument].kind))) continue;
     for (std::int64_t batch = 0; batch < o.batches; ++batch) {
       const std::vector<bool> written = written_rows(o, batch);
       for (std::size_t row = 0; row < written.size(); ++row) {
-        if (written[row]) continue;
-        const auto m = static_cast<std::int64_t>(row);
-        for (std::int64_t n = 0; n < columns; ++n) {
-          // Elements of less than a byte lie in rows that begin at one: what else is in the byte is not written either.
-          const auto* const first = o.bytes.data() + o.tensor().index(m, n, batch) * info(o.element).bits / 8;
-          const auto* const last = first + std::max(info(o.element).bits / 8, 1);
-          if (std::all_of(first, last, [&](std::uint8_t byte) { return byte == before; })) continue;
-          if (out.wrong++ == 0) {
-            out.first_wrong =
-                fmt::format("{} at row {}, column {} was written, and {}", o.name, m, n,
-                            matrix && asked_.scatters() ? "no row is scattered there" : "no group has that row");
-          }
-        }
+        if (!written[row]) verify_other_row(o, static_cast<std::int64_t>(row), batch, out);
       }
+    }
+  }
+}
+
+void Operands::verify_other_row(const Operand& o, std::int64_t m, std::int64_t batch, Verification& out) const {
+  const std::uint8_t before = poison_of(o);
+  const int bits = info(o.element).bits;
+  const std::int64_t columns = o.rows ? o.length : o.lines;
+  for (std::int64_t n = 0; n < columns; ++n) {
+    // Elements of less than a byte lie in rows that begin at one: what else is in the byte is not written either.
+    const auto* const first = o.bytes.data() + o.tensor().index(m, n, batch) * bits / 8;
+    const auto* const last = first + std::max(bits / 8, 1);
+    if (std::all_of(first, last, [&](std::uint8_t byte) { return byte == before; })) continue;
+    if (out.wrong++ == 0) {
+      const bool scattered = o.argument < 0 && asked_.scatters();
+      out.first_wrong = fmt::format("{} at row {}, column {} was written, and {}", o.name, m, n,
+                                    scattered ? "no row is scattered there" : "no group has that row");
     }
   }
 }
