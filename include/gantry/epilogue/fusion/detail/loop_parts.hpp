@@ -6,9 +6,7 @@
 
 #include <gantry/epilogue/fusion/callbacks.hpp>
 
-namespace gantry::fusion {
-
-namespace detail {
+namespace gantry::fusion::detail {
 
 template <class Config, ElementType kElement, bool kRows, bool kLoads>
 struct LoopShape {
@@ -76,6 +74,4 @@ Value load_value(ElementType element, const void* pointer, std::int64_t i) {
   });
 }
 
-}  // namespace detail
-
-}  // namespace gantry::fusion
+}  // namespace gantry::fusion::detail
