@@ -1,11 +1,17 @@
-"""tidy.py BUILD_DIR PATTERN...: clang-tidy over the sources of BUILD_DIR/compile_commands.json whose path matches a pattern.
+"""tidy.py BUILD_DIR PATTERN...: clang-tidy over the sources that BUILD_DIR compiles and whose path matches a pattern.
 
-Two things keep it short. A header is read once: of the units that compile one header each, only those are read whose header
-no other of them includes. And a source that had no finding is not read again until what clang-tidy would see changes: its
-text after preprocessing, comments kept, the files of options, or the version of clang-tidy. BUILD_DIR/tidy remembers them.
+Nearly all time of a run goes into the declarations of headers, which every check visits. So sources that are compiled
+alike are read several at a time, in one text, and all headers in another. Each source stays in the main file, which
+clang-tidy's analyzer and some of its checks look at alone; a source whose names meet those of another is read apart
+from it. What one text cannot show is a using-declaration that only another of its sources uses.
+
+A source that had no finding is not read again until what clang-tidy would see changes: its text after preprocessing,
+comments kept, the files of options, or the version of clang-tidy. BUILD_DIR/tidy remembers them.
 """
 
+import collections
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -13,58 +19,142 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+TOGETHER = 16  # sources in one text
 HEADER_UNITS = "/tests/structure/gantry/"
-_LINE_MARK = re.compile(rb'^# \d+ "([^"]+)"', re.MULTILINE)
-_FINDING = re.compile(r"^/[^\n]*: (?:error|warning): ", re.MULTILINE)
+_FINDING = re.compile(r"^(/[^\n:]*):\d+:\d+: (?:error|warning): ", re.MULTILINE)
+_INCLUDE = re.compile(r'#include (?:<[^>]+>|("[^"]+\.hpp"))')
 
 
 class Source:
     def __init__(self, entry):
         self.path = entry["file"]
-        self.directory = entry["directory"]
-        self.command = shlex.split(entry["command"])
+        command = shlex.split(entry["command"])
+        self.options = tuple(command[1 : min(command.index(o) for o in ("-o", "-fsyntax-only") if o in command)])
+        self.rules = next(rules for folder in Path(self.path).parents if (rules := folder / ".clang-tidy").exists())
 
-    def preprocess(self, seed):
-        arguments = self.command[: self.command.index("-o")]
-        ran = subprocess.run([*arguments, "-E", "-C", self.path], cwd=self.directory, capture_output=True)
-        text = ran.stdout if ran.returncode == 0 else os.urandom(16)  # a source that does not compile is for clang-tidy to name
-        self.key = hashlib.sha256(seed + " ".join(self.command).encode() + text).hexdigest()
-        self.included = {os.path.normpath(name) for name in _LINE_MARK.findall(text)}
+    def alike(self):
+        return self.options, str(self.rules)
+
+    def find_key(self, seed):
+        arguments, first = list(self.options), ""
+        if "-include-pch" in arguments:
+            place = arguments.index("-include-pch")
+            others = (*arguments[: place - 1], *arguments[place + 7 :])
+            first = precompiled(arguments[place + 2].removesuffix(".pch"), others)
+        self.key = digest(seed, " ".join(arguments), first, preprocessed((*arguments, self.path)))
         return self
 
 
-def seed():
-    """What every result depends on beside the source."""
-    parts = [subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout]
-    return b"".join(parts + [path.read_bytes() for path in sorted(Path().glob("**/.clang-tidy")) if "build" not in path.parts])
+def digest(*parts):
+    return hashlib.sha256(b"\0".join(p if isinstance(p, bytes) else p.encode() for p in parts)).hexdigest()
 
 
-def without_covered(sources):
-    """The sources less the header units whose header another unit that stays includes."""
-    units = [s for s in sources if HEADER_UNITS in s.path]
-    covered, stay = set(), set()
-    for unit in sorted(units, key=lambda u: (-len(u.included), u.path)):
-        header = b"/include/gantry/" + unit.path.split(HEADER_UNITS)[1].removesuffix(".cpp").encode()
-        if not any(name.endswith(header) for name in covered):
-            stay.add(unit.path)
-            covered |= unit.included
-    return [s for s in sources if HEADER_UNITS not in s.path or s.path in stay]
+def preprocessed(arguments):
+    ran = subprocess.run(["clang++", *arguments, "-E", "-C"], capture_output=True)
+    return ran.stdout if ran.returncode == 0 else os.urandom(16)  # clang-tidy names what does not compile
 
 
-def tidy(build, source):
-    """What clang-tidy says of it; nothing when it is clean."""
-    stamp = build / "tidy" / source.key
-    if stamp.exists():
-        return ""
-    ran = subprocess.run(
-        ["clang-tidy", "-p", str(build), "--quiet", "--warnings-as-errors=*", source.path], capture_output=True, text=True
-    )
-    if ran.returncode == 0:
-        stamp.touch()
-        return ""
-    return ran.stdout if _FINDING.search(ran.stdout) else f"{source.path}: {ran.stdout}{ran.stderr}"
+_once = threading.Lock()
+
+
+def precompiled(header, options):
+    """Of a precompiled header, which a source is preprocessed without."""
+    with _once:
+        return _precompiled(header, options)
+
+
+@functools.cache
+def _precompiled(header, options):
+    return digest(preprocessed((*options, "-x", "c++", header)))
+
+
+def own_names(text, part):
+    """The text with its unnamed namespace, where that is all of the source, in a namespace of its own."""
+    if not re.search(r"\n}  // namespace\s*(}  // namespace \S+\s*)*$", text):
+        return text
+    text = re.sub(r"^namespace {$", f"namespace part_{part} {{ namespace {{", text, flags=re.MULTILINE)
+    return re.sub(r"^}  // namespace$", "} }  // namespace", text, flags=re.MULTILINE)
+
+
+class Text:
+    """Sources after each other, and where each line is from."""
+
+    def __init__(self, sources):
+        self.sources = sources
+        lines, self.lines, included = [], [], set()
+        for part, source in enumerate(sources):
+            nesting = 0
+            for number, line in enumerate(own_names(Path(source.path).read_text(), part).splitlines(), 1):
+                nesting += line.startswith("#if") - line.startswith("#endif")
+                if match := _INCLUDE.match(line):
+                    name = (match[0], match[1] and os.path.dirname(source.path))
+                    line = "" if name in included else line
+                    included |= {name} if nesting == 0 else set()
+                lines.append(line)
+                self.lines.append((source.path, number))
+        self.text = "\n".join(lines) + "\n"
+
+    def write(self, folder):
+        self.path = str(folder.resolve() / f"{digest(self.text)[:16]}.cpp")
+        Path(self.path).write_text(self.text)
+        return self
+
+    def traced(self, output):
+        """The output with lines of the text named as lines of the sources."""
+        here = re.compile(re.escape(self.path) + r":(\d+)")
+        return here.sub(lambda match: "{}:{}".format(*self.lines[int(match[1]) - 1]), output)
+
+
+class Tidy:
+    def __init__(self, folder):
+        self.folder = folder
+        self.texts = folder / "texts"
+        self.texts.mkdir(parents=True, exist_ok=True)
+        parts = [subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout]
+        rules = sorted(path for path in Path().glob("**/.clang-tidy") if "build" not in path.parts)
+        self.seed = digest(*parts, *[path.read_bytes() for path in rules])
+
+    def is_clean(self, source):
+        return (self.folder / source.key).exists()
+
+    def read(self, sources):
+        """What clang-tidy says of sources that are compiled alike; nothing when they are clean."""
+        text = Text(sources).write(self.texts)
+        folders = sorted({os.path.dirname(source.path) for source in sources})
+        options = [*sources[0].options, *[f"-iquote{folder}" for folder in folders]]
+        command = ["clang-tidy", "--quiet", "--warnings-as-errors=*", f"--config-file={sources[0].rules}", text.path]
+        ran = subprocess.run([*command, "--", *options], capture_output=True, text=True)
+        Path(text.path).unlink()
+        if len(sources) > 1 and "[clang-diagnostic-error]" in ran.stdout:
+            half = len(sources) // 2
+            return self.read(sources[:half]) + self.read(sources[half:])
+        output = text.traced(ran.stdout)
+        found = set(_FINDING.findall(output))
+        if ran.returncode != 0 and not found:
+            return f"{' '.join(source.path for source in sources)}: {ran.stdout}{ran.stderr}"
+        if found <= {source.path for source in sources}:  # whose a finding in a header is, nobody knows
+            for source in sources:
+                if source.path not in found:
+                    (self.folder / source.key).touch()
+        return output if found else ""
+
+
+def all_headers(units, folder):
+    """One source that includes what each unit does. Examples, which follow in a unit, are not read."""
+    path = folder / "headers.cpp"
+    path.write_text("".join(Path(unit["file"]).read_text().partition("\n")[0] + "\n" for unit in units))
+    return {**units[0], "file": str(path.resolve())}
+
+
+def together(sources):
+    """The sources in lists of such that are compiled and checked alike."""
+    alike = collections.defaultdict(list)
+    for source in sources:
+        alike[source.alike()].append(source)
+    return [group[i : i + TOGETHER] for group in alike.values() for i in range(0, len(group), TOGETHER)]
 
 
 def findings(output):
@@ -75,16 +165,18 @@ def findings(output):
 
 def main(build, *patterns):
     build = Path(build)
-    (build / "tidy").mkdir(exist_ok=True)
+    tidy = Tidy(build / "tidy")
     wanted = re.compile("|".join(patterns) or ".")
     entries = {entry["file"]: entry for entry in json.loads((build / "compile_commands.json").read_text())}
-    # Sources that the build writes are others with a change, or lists: what they are made of is read.
-    written = [path for path in entries if path.startswith(str(build.resolve()) + "/") and HEADER_UNITS not in path]
-    sources = [Source(entry) for path, entry in sorted(entries.items()) if wanted.search(path) and path not in written]
-    common, printed = seed(), set()
+    entries = [entry for path, entry in sorted(entries.items()) if wanted.search(path)]
+    units = [entry for entry in entries if HEADER_UNITS in entry["file"]]
+    # Other sources that the build writes are others with a change, or lists: what they are made of is read.
+    entries = [entry for entry in entries if not entry["file"].startswith(str(build.resolve()) + "/")]
+    sources = [Source(entry) for entry in ([all_headers(units, tidy.texts)] if units else []) + entries]
+    printed = set()
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as pool:
-        sources = without_covered(list(pool.map(lambda s: s.preprocess(common), sources)))
-        for output in pool.map(lambda s: tidy(build, s), sources):
+        sources = list(pool.map(lambda s: s.find_key(tidy.seed), sources))
+        for output in pool.map(tidy.read, together([s for s in sources if not tidy.is_clean(s)])):
             for finding in findings(output) if output else []:
                 if finding not in printed:
                     printed.add(finding)
