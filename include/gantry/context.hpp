@@ -92,9 +92,11 @@ struct GemmRequest {
   std::string epilogue = "d = acc";
   std::vector<runtime::FunctionText> functions{};  // of the user's own, that the epilogue calls
   std::optional<fusion::Graph> graph{};            // the epilogue as a value, in place of the text
-  // Of groups along M, whose sizes the device alone knows: how many rows they may have, by which a kernel is chosen. A
-  // distribution, of as many entries as there are groups, or fewer. Empty: each has the mean.
+  // What groups may be, whose sizes the device alone knows, and by which a kernel is chosen: a distribution, of as many
+  // entries as there are groups, or fewer. Of groups along M or K their rows, of M or of K; of a pointer array sizes,
+  // and in `batch` how many of the GEMMs have them. Empty: each group has the mean, each GEMM the call's sizes.
   std::vector<std::int64_t> expected_rows{};
+  std::vector<GemmExtents> expected_gemms{};
 };
 
 // One run on the simulated SM with a seed and a trace of its own, and what the checker reported of it.

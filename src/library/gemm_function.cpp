@@ -4,6 +4,7 @@
 
 #include <gantry/epilogue/fusion/print.hpp>
 #include <gantry/gemm/alignment.hpp>
+#include <gantry/gemm/expected_check.hpp>
 #include <gantry/gemm/workspace.hpp>
 
 #include "device_check.hpp"
@@ -11,42 +12,22 @@
 
 namespace gantry {
 
-namespace {
-
-// Rows that groups may have.
-Status check_expected(const GemmRequest& request) {
-  if (request.expected_rows.empty()) return {};
-  if (request.options.groups != GemmGrouping::along_m) {
-    return Status::failure(
-        StatusCode::invalid_argument,
-        "expected_rows was given, and the GEMM has no groups along M: rows are those of such groups; "
-        "without them this works");
-  }
-  for (const std::int64_t rows : request.expected_rows) {
-    if (rows >= 0 && rows <= kMostExtent) continue;
-    return Status::failure(StatusCode::invalid_argument, "expected_rows has " + std::to_string(rows) +
-                                                             ": a group has 0 to " + std::to_string(kMostExtent) +
-                                                             " rows; the nearest value that works is " +
-                                                             std::to_string(rows < 0 ? 0 : kMostExtent));
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
                                                                        const GemmRequest& request) {
   GemmRequest filled = request;
   if (filled.graph) {
-    Status refused;
-    runtime::add_reasons(refused, StatusCode::invalid_argument, fusion::check(*filled.graph));
-    if (!refused.ok()) return unexpected(std::move(refused));
+    Status wrong;
+    runtime::add_reasons(wrong, StatusCode::invalid_argument, fusion::check(*filled.graph));
+    if (!wrong.ok()) return unexpected(std::move(wrong));
     filled.epilogue = fusion::print(*filled.graph).c_str();
   }
   if (filled.options.c == ElementType::void_ && runtime::uses_source({{}, filled.epilogue, filled.functions})) {
     filled.options.c = filled.options.d;
   }
-  if (Status refused = check_expected(filled); !refused) return unexpected(std::move(refused));
+  Status refused;
+  runtime::add_reasons(refused, StatusCode::invalid_argument,
+                       check_expected(filled.options.groups, {filled.expected_rows, filled.expected_gemms}));
+  if (!refused.ok()) return unexpected(std::move(refused));
   const Result<runtime::DesignedSpec> designed =
       runtime::design_spec({filled.options, filled.epilogue, filled.functions});
   if (!designed) return unexpected(designed.error());
@@ -59,7 +40,7 @@ GemmFunction::State::State(std::shared_ptr<Context::State> context, GemmRequest 
 GemmFunction::State::Choosing::Choosing(const GemmOptions& asked, const State& of)
     : options(asked), chooser(asked, of.request_.epilogue, of.graph_, of.context_->machine->architecture()) {
   chooser.use_tuning(of.context_->tuning, of.context_->machine->device_name());
-  chooser.expect_rows(of.request_.expected_rows);
+  chooser.expect({of.request_.expected_rows, of.request_.expected_gemms});
 }
 
 runtime::GemmChooser& GemmFunction::State::chooser_for(const GemmCall& call) {

@@ -418,16 +418,5 @@ TEST(Tuning, IsLeftAsideWithASentenceWhereItNamesWhatIsNotThere) {
   EXPECT_EQ(choice.why.back(), "The tuning file names \"the fast one\", which is not among the candidates.");
 }
 
-TEST(Choice, SaysGroupsWhereSizesAreOfGroups) {
-  GemmWorkload w = product(256, 512, 64);
-  w.batch = 3;
-  w.groups = GemmGrouping::along_m;
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, 3 groups along M");
-  w.groups = GemmGrouping::along_k;
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, 3 groups along K");
-  w.groups = GemmGrouping::pointer_array;
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, a pointer array of 3");
-}
-
 }  // namespace
 }  // namespace gantry

@@ -232,18 +232,32 @@ TEST_F(GroupedContextTest, RefusesGroupsThatAKernelDoesNotTake) {
   EXPECT_EQ(rule_of(machine.gemm(dense)->can_implement(x.call())), "groups_not_asked");
 }
 
-TEST_F(GroupedContextTest, RefusesRowsThatNoGroupHas) {
+TEST_F(GroupedContextTest, RefusesWhatNoGroupCanBe) {
   const Context machine = context(folder_);
   GemmRequest wanted = request();
+  const auto refused = [&]() -> StatusReason {
+    const auto gemm = machine.gemm(wanted);
+    return gemm ? StatusReason() : gemm.error().reasons()[0];
+  };
   wanted.expected_rows = {8, -3};
-  const auto negative = machine.gemm(wanted);
-  ASSERT_FALSE(negative);
-  EXPECT_NE(negative.error().describe().find("expected_rows has -3: a group has 0 to"), std::string::npos);
-  wanted.options.groups = GemmGrouping::none;
+  EXPECT_EQ(refused().rule, "rows");
+  EXPECT_EQ(refused().actual, -3);
+  EXPECT_EQ(refused().nearest, 0);
+  wanted.expected_rows = {INT64_MAX};
+  EXPECT_EQ(refused().nearest, kMostExtent);
   wanted.expected_rows = {8};
-  const auto dense = machine.gemm(wanted);
-  ASSERT_FALSE(dense);
-  EXPECT_NE(dense.error().describe().find("the GEMM has no groups along M"), std::string::npos);
+  wanted.options.groups = GemmGrouping::none;
+  EXPECT_EQ(refused().rule, "rows_of_others");
+  wanted.options.groups = GemmGrouping::pointer_array;
+  EXPECT_EQ(refused().rule, "rows_of_others");
+  wanted.expected_rows = {};
+  wanted.expected_gemms = {{8, 8, 8}, {8, -1, kMostExtent + 1}};
+  EXPECT_EQ(refused().rule, "extent");
+  EXPECT_EQ(refused().nearest, 0);
+  wanted.expected_gemms = {{8, 8, 8, -1}};
+  EXPECT_EQ(refused().rule, "extent");
+  wanted.options.groups = GemmGrouping::along_m;
+  EXPECT_EQ(refused().rule, "gemms_of_others");
 }
 
 TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {

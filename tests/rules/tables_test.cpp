@@ -10,6 +10,7 @@
 #include <gantry/epilogue/argument_rules.hpp>
 #include <gantry/gemm/array_check.hpp>
 #include <gantry/gemm/choice_rules.hpp>
+#include <gantry/gemm/expected_check.hpp>
 #include <gantry/gemm/gather_check.hpp>
 #include <gantry/gemm/group_check.hpp>
 #include <gantry/gemm/option_rules.hpp>
@@ -58,6 +59,10 @@ constexpr ChoiceRule kChoiceRules[] = {
 #define GANTRY_X(id, ...) ChoiceRule::id,
 #include <gantry/gemm/detail/choice_rule_table.hpp>
 };
+constexpr ExpectedRule kExpectedRules[] = {
+#define GANTRY_X(id, ...) ExpectedRule::id,
+#include <gantry/gemm/detail/expected_rule_table.hpp>
+};
 constexpr TuningRule kTuningRules[] = {
 #define GANTRY_X(id, ...) TuningRule::id,
 #include <gantry/gemm/detail/tuning_rule_table.hpp>
@@ -101,6 +106,17 @@ TEST(GroupLinesRules, GiveWholeSentences) {
                                         .actual = kLong,
                                         .nearest = kLong});
   }
+}
+
+TEST(ExpectedRules, GiveWholeSentences) {
+  for (const ExpectedRule rule : kExpectedRules) {
+    expect_whole_sentences(
+        ExpectedReason{rule, GemmGrouping::pointer_array, kLong, "a count", kLong, /*nearest=*/kLong});
+  }
+  EXPECT_EQ(
+      describe(check_expected(GemmGrouping::pointer_array, {.gemms = {{1, 2, 3}, {4, 5, -6}}})[0]),
+      "expected GEMM 1 has K of -6: an extent is 0 to 2147483392, and a count as well; the nearest value that works "
+      "is 0");
 }
 
 TEST(GroupLinesRules, SayTheGroupAndItsLines) {

@@ -26,7 +26,7 @@ constexpr RuleEntry<> entry_of(ChoiceRule rule) noexcept {
 
 struct ChoiceReason {
   ChoiceRule rule = ChoiceRule::nothing_to_compute;
-  Text<128> sizes{};  // as people write them
+  Text<192> sizes{};  // as people write them
   ElementType a = ElementType::bf16, b = ElementType::bf16;
   ElementType c = ElementType::void_, d = ElementType::bf16;
   Major major_a = Major::K, major_b = Major::K;

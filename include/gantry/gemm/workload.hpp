@@ -14,16 +14,18 @@
 #include <vector>
 
 #include <gantry/gemm/options.hpp>
+#include <gantry/gemm/problem.hpp>
 
 namespace gantry {
 
-// Rows that groups along M are expected to have, as the host knows no others. A distribution: where there are more
-// groups than entries, each entry stands for as many, and where the GEMM has more rows, each group has. Empty: each
-// group has the mean. To a tuning file they make no difference.
-struct ExpectedRows {
+// What groups are expected to be, as the host knows no sizes. A distribution: where there are more groups than entries,
+// each entry stands for as many. Empty: each group has the mean. To a tuning file they make no difference.
+struct ExpectedGroups {
+  // Of groups along M or K: rows of each, of M or of K. Where the GEMM has more of them in all, each group has.
   std::vector<std::int64_t> rows{};
+  std::vector<GemmExtents> gemms{};  // of a pointer array: sizes, and how many GEMMs of the distribution have them
 
-  friend bool operator==(const ExpectedRows&, const ExpectedRows&) { return true; }
+  friend bool operator==(const ExpectedGroups&, const ExpectedGroups&) { return true; }
 };
 
 struct GemmWorkload {
@@ -31,9 +33,9 @@ struct GemmWorkload {
   ElementType a = ElementType::bf16, b = ElementType::bf16;
   ElementType c = ElementType::void_, d = ElementType::bf16;
   Major major_a = Major::K, major_b = Major::K;
-  // Of groups, M or K is the mean and `batch` counts them.
+  // Of groups, sizes that differ are the mean, and `batch` counts them.
   GemmGrouping groups = GemmGrouping::none;
-  ExpectedRows expected{};
+  ExpectedGroups expected{};
   bool column_major_c = false, column_major_d = false;
   bool promotes = false;
   ScaleMode scale_a = ScaleMode::none, scale_b = ScaleMode::none;
@@ -68,41 +70,90 @@ inline GemmWorkload workload_of(const GemmOptions& o) {
   return w;
 }
 
-// The rows of all matrices of a batch, or of all groups, in tiles of so many rows.
-struct RowTiles {
-  double rows = 0, tiles = 0;
-  double most = 0;      // tiles of a matrix or a group
-  double matrices = 0;  // that have rows: as many are read of what each group has by itself
-
-  double mean() const { return matrices > 0 ? rows / matrices : 0; }
+// Groups of one size, and how many there are: a part of one, where a distribution has more entries than groups.
+struct GroupsAlike {
+  double m = 0, n = 0, k = 0, count = 0;
 };
-// Of groups. `mean_rows`: what each has where no other rows are expected.
-inline RowTiles group_tiles(const GemmWorkload& w, std::int64_t mean_rows, int tile) {
-  const auto tiles_of = [tile](double rows) { return __builtin_ceil(rows / tile); };
-  const auto m = static_cast<double>(mean_rows), batch = static_cast<double>(w.batch);
-  double sum = 0;
-  for (const std::int64_t rows : w.expected.rows) sum += static_cast<double>(rows);
-  if (sum <= 0) return {m * batch, tiles_of(m) * batch, tiles_of(m), batch};
-  const auto entries = static_cast<double>(w.expected.rows.size());
-  const double each = batch / entries, mean = sum / entries;
-  const double scale = __builtin_ceil(mean) == m ? 1 : m / mean;  // M is the mean, rounded up
-  RowTiles out;
-  for (const std::int64_t rows : w.expected.rows) {
-    if (rows == 0) continue;
-    const double scaled = static_cast<double>(rows) * scale, tiles = tiles_of(scaled);
-    out.rows += scaled * each;
-    out.tiles += tiles * each;
-    out.most = tiles > out.most ? tiles : out.most;
-    out.matrices += each;
+
+// The groups of a workload: as they are expected, else all of the mean size. Matrices of a batch are groups of one
+// size.
+template <class Visit>
+void for_each_group(const GemmWorkload& w, const Visit& visit) {
+  const auto number = [](std::int64_t x) { return static_cast<double>(x); };
+  const GroupsAlike mean{number(w.m), number(w.n), number(w.k), number(w.batch)};
+  double all = 0;
+  if (w.groups == GemmGrouping::pointer_array) {
+    bool any = false;
+    for (const GemmExtents& e : w.expected.gemms) {
+      all += number(e.batch);
+      any = any || !e.nothing_to_do();
+    }
+    if (!any) return visit(mean);
+    for (const GemmExtents& e : w.expected.gemms) {
+      visit(GroupsAlike{number(e.m), number(e.n), number(e.k), mean.count * number(e.batch) / all});
+    }
+    return;
   }
-  return out;
+  if (w.groups != GemmGrouping::none) {
+    for (const std::int64_t rows : w.expected.rows) all += number(rows);
+  }
+  if (all <= 0) return visit(mean);
+  const auto entries = number(static_cast<std::int64_t>(w.expected.rows.size()));
+  double GroupsAlike::*const ragged = w.groups == GemmGrouping::along_m   ? &GroupsAlike::m
+                                      : w.groups == GemmGrouping::along_n ? &GroupsAlike::n
+                                                                          : &GroupsAlike::k;
+  const double given = mean.*ragged, expected = all / entries;
+  const double scale = __builtin_ceil(expected) == given ? 1 : given / expected;  // the mean is rounded up
+  for (const std::int64_t rows : w.expected.rows) {
+    GroupsAlike one = mean;
+    one.*ragged = number(rows) * scale;
+    one.count = mean.count / entries;
+    visit(one);
+  }
 }
 
-inline RowTiles row_tiles(const GemmWorkload& w, int tile) {
-  if (w.groups == GemmGrouping::along_m) return group_tiles(w, w.m, tile);
-  const auto m = static_cast<double>(w.m), batch = static_cast<double>(w.batch);
-  const double tiles = __builtin_ceil(m / tile);
-  return {m * batch, tiles * batch, tiles, batch};
+// The rows of all matrices of a batch, or of all groups, in tiles of so many rows; or the columns.
+struct LinesInTiles {
+  double lines = 0, tiles = 0;
+  double most = 0;      // tiles of a matrix or a group
+  double matrices = 0;  // that have any: as many are read of what each group has by itself
+
+  double mean() const { return matrices > 0 ? lines / matrices : 0; }
+};
+inline LinesInTiles lines_in_tiles(const GemmWorkload& w, double GroupsAlike::*extent, int tile) {
+  LinesInTiles out;
+  for_each_group(w, [&](const GroupsAlike& g) {
+    const double lines = g.*extent, tiles = __builtin_ceil(lines / tile);
+    out.lines += lines * g.count;
+    out.tiles += tiles * g.count;
+    out.most = tiles > out.most ? tiles : out.most;
+    if (lines > 0) out.matrices += g.count;
+  });
+  return out;
+}
+inline LinesInTiles row_tiles(const GemmWorkload& w, int tile) { return lines_in_tiles(w, &GroupsAlike::m, tile); }
+inline LinesInTiles column_tiles(const GemmWorkload& w, int tile) { return lines_in_tiles(w, &GroupsAlike::n, tile); }
+
+// The output tiles of all groups, and their K tiles.
+struct TileSums {
+  double tiles = 0, k_tiles = 0;
+  double shortest = 0, longest = 0;  // K tiles of an output tile
+
+  bool even() const { return shortest == longest; }
+  double k_steps() const { return even() ? longest : k_tiles / tiles; }  // of an output tile, on average
+};
+inline TileSums tile_sums(const GemmWorkload& w, const GemmTile& tile) {
+  TileSums out;
+  for_each_group(w, [&](const GroupsAlike& g) {
+    const double tiles = __builtin_ceil(g.m / tile.m) * __builtin_ceil(g.n / tile.n) * g.count;
+    const double steps = __builtin_ceil(g.k / tile.k);
+    if (tiles == 0) return;
+    out.shortest = out.tiles == 0 || steps < out.shortest ? steps : out.shortest;
+    out.longest = steps > out.longest ? steps : out.longest;
+    out.tiles += tiles;
+    out.k_tiles += tiles * steps;
+  });
+  return out;
 }
 
 // What a kernel with swapped operands computes. The epilogue's text is left as it is.
@@ -112,6 +163,7 @@ inline GemmWorkload swapped(GemmWorkload w) {
   detail::exchange_values(w.major_a, w.major_b);
   detail::exchange_values(w.scale_a, w.scale_b);
   w.groups = swapped(w.groups);
+  for (GemmExtents& e : w.expected.gemms) detail::exchange_values(e.m, e.n);
   w.column_major_c = w.c != ElementType::void_ && !w.column_major_c;
   w.column_major_d = !w.column_major_d;
   return w;

@@ -40,8 +40,8 @@ class GemmChooser {
   // Measured choices, which go before the model's. `device`: as the file names it.
   void use_tuning(TuningFile tuning, std::string device);
 
-  // Of groups along M: how many rows each may have (ExpectedRows).
-  void expect_rows(std::vector<std::int64_t> rows) { expected_.rows = std::move(rows); }
+  // Of groups: what they may be.
+  void expect(ExpectedGroups groups) { expected_ = std::move(groups); }
 
   // Candidates for sizes, in no order; empty: the options leave nothing that can be built.
   std::vector<const GemmDesign*> candidates(const GemmExtents& sizes);
@@ -67,7 +67,7 @@ class GemmChooser {
   GemmEpilogueCost epilogue_;
   TuningFile tuning_;
   std::string device_;
-  ExpectedRows expected_;
+  ExpectedGroups expected_;
   std::vector<GemmOptions> requests_;  // with their tiles
 
   std::mutex mutex_;

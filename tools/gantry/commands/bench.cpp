@@ -19,6 +19,7 @@
 #include "bench/vendor_module.hpp"
 #include "commands/commands.hpp"
 #include "files.hpp"
+#include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
 #include "gemm/vendor.hpp"
 #include "option_text.hpp"
@@ -90,10 +91,14 @@ class Functions {
   explicit Functions(const Context& context) : context_(context) {}
 
   Result<GemmFunction> get(const AskedGemm& asked) {
+    const ExpectedGroups expected = expected_of(asked);
+    const GemmRequest request{.options = asked.options,
+                              .epilogue = asked.expression,
+                              .expected_rows = expected.rows,
+                              .expected_gemms = expected.gemms};
     for (const auto& [of, function] : made_) {
-      if (of.options == asked.options && of.epilogue == asked.expression) return function;
+      if (of.options == request.options && of.epilogue == request.epilogue) return function;
     }
-    const GemmRequest request{.options = asked.options, .epilogue = asked.expression};
     Result<GemmFunction> function = context_.gemm(request);
     if (function) made_.emplace_back(request, *function);
     return function;

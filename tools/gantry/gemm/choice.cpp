@@ -22,6 +22,8 @@ void warn_of_unread_lines(const TuningFile& tuning) {
 
 }  // namespace
 
+ExpectedGroups expected_of(const AskedGemm& asked) { return {asked.groups, asked.gemms}; }
+
 GemmWorkload workload_of(const AskedGemm& asked) {
   GemmWorkload w = workload_of(asked.options);
   const GemmExtents e = typical_extents(asked.options.groups, {asked.m, asked.n, asked.k, asked.batch});
@@ -30,13 +32,13 @@ GemmWorkload workload_of(const AskedGemm& asked) {
   w.k = e.k;
   w.batch = e.batch;
   w.epilogue = asked.expression;
-  if (asked.along_m()) w.expected.rows = asked.groups;
+  w.expected = expected_of(asked);
   return w;
 }
 
 std::vector<GemmDesign> candidates_for(const AskedGemm& asked) {
   runtime::GemmChooser chooser(asked.options, asked.expression, asked.graph);
-  if (asked.along_m()) chooser.expect_rows(asked.groups);
+  chooser.expect(expected_of(asked));
   std::vector<GemmDesign> out;
   const GemmExtents e = typical_extents(asked.options.groups, {asked.m, asked.n, asked.k, asked.batch});
   for (const GemmDesign* design : chooser.candidates(e)) {

@@ -20,6 +20,9 @@ struct Chosen {
   bool dependent = false;  // launches in a row gain where each may start before the one before has ended
 };
 
+// The sizes of its groups, which the host knows here.
+ExpectedGroups expected_of(const AskedGemm& asked);
+
 GemmWorkload workload_of(const AskedGemm& asked);
 
 // The GPU configurations that agree with the given options; only those if they leave nothing open.

@@ -41,7 +41,7 @@ GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
 GANTRY_LINKAGE StagingClass staging_class(const GemmTile& tile, const GemmWorkload& w, const Architecture& arch) {
   const auto parts = [](std::int64_t all, int part) { return __builtin_ceil(static_cast<double>(all) / part); };
   const double steps = parts(w.k, 64);
-  const double tiles = row_tiles(w, tile.m).tiles * parts(w.n, tile.n);
+  const double tiles = tile_sums(w, {tile.m, tile.n, 64}).tiles;
   return {steps < StagingClass::kLongK ? static_cast<int>(steps) : StagingClass::kLongK,
           w.k >= arch.threshold.overlapped_store_k && tiles > arch.sms};
 }

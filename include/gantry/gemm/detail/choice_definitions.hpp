@@ -18,22 +18,38 @@ namespace detail {
 
 GANTRY_LINKAGE std::string name_of(const GemmOptions& options) { return to_text(options).c_str(); }
 
-GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w) {
-  std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
-  const std::string many = std::to_string(w.batch);
-  if (w.groups == GemmGrouping::pointer_array) return text + " on average, a pointer array of " + many;
-  if (w.groups != GemmGrouping::none) {
-    const char* const along = w.groups == GemmGrouping::along_m ? " along M" : " along K";
-    text += " on average, " + many + (w.batch == 1 ? " group" : " groups") + along;
-    if (w.groups != GemmGrouping::along_m || w.expected.rows.empty()) return text;
-    auto least = w.expected.rows.front(), most = least;
-    for (const auto rows : w.expected.rows) {
-      if (rows < least) least = rows;
-      if (rows > most) most = rows;
+inline std::string range_text(std::int64_t least, std::int64_t most) {
+  return least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
+}
+
+// ", of 0 to 70 rows", ", of M 1 to 64, N 512, K 128"; empty where nothing is expected.
+inline std::string expected_text(const GemmWorkload& w) {
+  struct Range {
+    std::int64_t least = INT64_MAX, most = 0;
+    void take(std::int64_t x) {
+      if (x < least) least = x;
+      if (x > most) most = x;
     }
-    return text + ", of " + std::to_string(least) + " to " + std::to_string(most) + " rows";
+    std::string text() const { return range_text(least, most); }
+  };
+  Range m, n, k, rows;
+  if (w.groups == GemmGrouping::pointer_array) {
+    for (const GemmExtents& e : w.expected.gemms) m.take(e.m), n.take(e.n), k.take(e.k);
+    return w.expected.gemms.empty() ? "" : ", of M " + m.text() + ", N " + n.text() + ", K " + k.text();
   }
-  return w.batch == 1 ? text : text + ", batch of " + many;
+  for (const std::int64_t one : w.expected.rows) rows.take(one);
+  return w.expected.rows.empty() ? "" : ", of " + rows.text() + (w.groups == GemmGrouping::along_k ? " of K" : " rows");
+}
+
+GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w) {
+  const std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
+  const std::string many = std::to_string(w.batch);
+  if (w.groups == GemmGrouping::none) return w.batch == 1 ? text : text + ", batch of " + many;
+  const char* const along = w.groups == GemmGrouping::along_m ? " along M" : " along K";
+  const std::string groups = w.groups == GemmGrouping::pointer_array
+                                 ? "a pointer array of " + many
+                                 : many + (w.batch == 1 ? " group" : " groups") + along;
+  return text + " on average, " + groups + expected_text(w);
 }
 
 // A few digits that say enough.

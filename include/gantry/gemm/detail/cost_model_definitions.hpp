@@ -25,19 +25,30 @@ class GemmEstimate {
         e_(epilogue),
         d_(device),
         l_(device.latency),
-        streams_(streams),
-        columns_(static_cast<double>(workload.n)),
-        matrices_(static_cast<double>(workload.batch)),
-        one_column_(workload.n <= design.options.tile.n * design.options.cluster.n) {}
+        streams_(streams) {}
 
   GemmCost cost(bool workspace) {
     TileSchedule tiles;
-    tiles.m = ceil_div(w_.m, o_.tile.m * o_.cluster.m);
-    tiles.n = ceil_div(w_.n, o_.tile.n * o_.cluster.n);
-    tiles.k_steps = ceil_div(w_.k, o_.tile.k);
+    const GemmTile cluster{o_.tile.m * o_.cluster.m, o_.tile.n * o_.cluster.n, o_.tile.k};
+    rows_ = row_tiles(w_, cluster.m);
+    columns_ = column_tiles(w_, cluster.n);
+    sums_ = tile_sums(w_, cluster);
+    tiles.m = ceil_div(w_.m, cluster.m);
+    tiles.n = ceil_div(w_.n, cluster.n);
+    tiles.k_steps = counted(sums_.k_steps());
     tiles.batch = static_cast<int>(w_.batch);
-    rows_ = row_tiles(w_, o_.tile.m * o_.cluster.m);
-    if (!w_.expected.rows.empty()) expect(tiles);
+    if (w_.groups == GemmGrouping::along_m && !w_.expected.rows.empty()) {
+      tiles.m = counted(rows_.tiles);
+      tiles.batch = 1;
+    }
+    if (w_.groups == GemmGrouping::along_n && !w_.expected.rows.empty()) {
+      tiles.n = counted(columns_.tiles);
+      tiles.batch = 1;
+    }
+    if (w_.groups == GemmGrouping::pointer_array) {
+      tiles.m = counted(sums_.tiles);
+      tiles.n = tiles.batch = 1;
+    }
     const int available = d_.resident_clusters(design_.cluster_size());
     set_epilogue();
     set_memory();
@@ -47,21 +58,8 @@ class GemmEstimate {
 
  private:
   double together(double x, double y) const { return detail::together(x, y, l_.overlap_sharpness); }
-  // Counts tiles by the rows that groups are expected to have, which are columns where operands are swapped.
-  void expect(TileSchedule& tiles) {
-    if (w_.groups == GemmGrouping::along_m) {
-      tiles.m = static_cast<int>(__builtin_ceil(rows_.tiles));
-      tiles.batch = 1;
-    } else if (w_.groups == GemmGrouping::along_n) {
-      const RowTiles columns = group_tiles(w_, w_.n, o_.tile.n * o_.cluster.n);
-      tiles.n = static_cast<int>(__builtin_ceil(columns.tiles));
-      tiles.batch = 1;
-      columns_ = columns.mean();
-      matrices_ = columns.matrices;
-      one_column_ = columns.most == 1;
-    }
-  }
-
+  // As the scheduler counts; what is expected may be more than it can.
+  static int counted(double x) { return static_cast<int>(x < kMostTileSteps ? __builtin_ceil(x) : kMostTileSteps); }
   static int ceil_div(std::int64_t a, int b) { return static_cast<int>((a + b - 1) / b); }
   static double bytes(ElementType element) { return element_bits(element) / 8.0; }
 
@@ -76,15 +74,16 @@ class GemmEstimate {
   }
 
   void set_memory() {
-    const double n = columns_, k = double(w_.k);
-    const RowTiles of_ctas = row_tiles(w_, o_.tile.m);
-    const double read = matrices_ / double(w_.batch);  // of the matrices, those that have columns
-    const double m = read * of_ctas.rows, outside = 1 - of_ctas.rows / (of_ctas.tiles * o_.tile.m);
-    const double operands =
-        m * k * bytes(w_.a) + read * of_ctas.matrices * n * k * bytes(w_.b) * (1 + l_.memory_outside * outside);
-    const double n_of_d = n / double(w_.n) * double(design_.columns_of_d(w_.n));
-    const auto tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
-    const double results = m * n_of_d * (bytes(w_.d) + e_.bytes);
+    const LinesInTiles of_ctas = row_tiles(w_, o_.tile.m);
+    const double outside = 1 - of_ctas.lines / (of_ctas.tiles * o_.tile.m);
+    const auto n_of_d = double(design_.columns_of_d(w_.n)), tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
+    double operands = 0, results = 0;
+    for_each_group(w_, [&](const GroupsAlike& g) {
+      if (g.m == 0 || g.n == 0) return;  // its other operand is not read
+      const double b = g.n * g.k * bytes(w_.b) * (1 + l_.memory_outside * outside);
+      operands += g.count * (g.m * g.k * bytes(w_.a) + b);
+      results += g.count * g.m * double(design_.columns_of_d(std::int64_t(g.n))) * (bytes(w_.d) + e_.bytes);
+    });
     const bool columns = is_m_major(o_.layout_d);
     const double line = columns ? double(w_.m) : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
     const bool whole = fills(padded(line * bytes(w_.d)), kLine) && fills(part * bytes(o_.d), kLine);
@@ -98,8 +97,8 @@ class GemmEstimate {
 
   // True if a stage that comes round still holds its part of B.
   bool keeps_b(const TileSchedule& schedule) const {
-    return schedule.group == 1 && schedule.clusters % schedule.n == 0 && o_.stages > 0 && schedule.k_steps > 0 &&
-           o_.stages % schedule.k_steps == 0;
+    return w_.groups != GemmGrouping::pointer_array && schedule.group == 1 && schedule.clusters % schedule.n == 0 &&
+           o_.stages > 0 && schedule.k_steps > 0 && o_.stages % schedule.k_steps == 0;
   }
 
   void set_step(const TileSchedule& schedule) {
@@ -107,9 +106,9 @@ class GemmEstimate {
     const double row = o_.tile.k * bytes(o_.a);
     const auto [multiplied, shared] = k_tile_cycles(o_.tile.m, o_.tile.n, d_);
     const double loaded_a = m / o_.cluster.n * (rows_.most == 1 ? l_.hot_load : 1);
-    const bool hot_b = streams_ && one_column_;
+    const bool hot_b = streams_ && columns_.most == 1;
     const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
-    const double outside = 1 - rows_.rows / (rows_.tiles * o_.tile.m * o_.cluster.m);
+    const double outside = 1 - rows_.lines / (rows_.tiles * o_.tile.m * o_.cluster.m);
     const double row_of_k = padded(double(w_.k) * bytes(w_.a));
     const double across = fills(row_of_k, kLine)     ? 1
                           : fills(row_of_k, kSector) ? l_.load_across_lines
@@ -143,7 +142,8 @@ class GemmEstimate {
 
     // Alternating warpgroups multiply and store side by side; an overlapped store hides a slab behind each K tile of
     // the next tile; any other epilogue is exposed.
-    const double tile = design_.k_steps_of_cta(schedule.k_steps) * c_.step;
+    const double steps = sums_.even() ? design_.k_steps_of_cta(schedule.k_steps) : sums_.k_steps();
+    const double tile = steps * c_.step;
     const bool behind = design_.store == GemmStore::overlapped && 64 * schedule.k_steps >= o_.tile.n;
     const double gap = pingpong ? l_.pingpong_turn : behind ? l_.overlapped_tile : l_.tile;
     // Of the warpgroups that alternate one multiplies while the others run their epilogues.
@@ -156,6 +156,8 @@ class GemmEstimate {
     if (schedule.split_tiles == 0) {
       if (o_.cluster.k > 1) c_.handover = l_.cluster_handover + partial_bytes() / l_.cluster_rate;
       c_.work = c_.waves * (tile + between + c_.handover) + last;
+      const double longest = sums_.longest * c_.step + between + c_.handover + last;
+      if (!sums_.even() && longest > c_.work) c_.work = longest;
     } else {
       const auto [leave, add] = split_cycles(o_.tile.m, o_.tile.n, d_);
       const int parts = schedule.parts > 1 ? schedule.parts : 2;
@@ -166,7 +168,7 @@ class GemmEstimate {
     }
     const double sharpness = streams_ ? l_.streaming_sharpness : l_.overlap_sharpness;
     const double unhurried = l_.launch + detail::together(c_.work, c_.memory, sharpness);
-    const double k_tiles = double(tiles) * o_.cluster.m * o_.cluster.n * schedule.k_steps;
+    const double k_tiles = double(tiles) * o_.cluster.m * o_.cluster.n * sums_.k_steps();
     const double multiplied = k_tiles * k_tile_cycles(o_.tile.m, o_.tile.n, d_).multiplied / d_.sms;
     const double power = d_.power.idle + (d_.power.tensor_cores * multiplied + d_.power.dram * c_.memory) / unhurried;
     c_.cycles = unhurried * (power > 1 ? power : 1);
@@ -181,10 +183,8 @@ class GemmEstimate {
   const Architecture& d_;
   const GemmLatencies& l_;
   bool streams_;
-  RowTiles rows_{};  // of clusters
-  // Of a matrix or a group: columns, and whether they are those of one tile; and how many have any.
-  double columns_, matrices_;
-  bool one_column_;
+  LinesInTiles rows_{}, columns_{};  // of clusters
+  TileSums sums_{};                  // likewise
   GemmCost c_;
 };
 
