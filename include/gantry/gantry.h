@@ -183,6 +183,10 @@ enum { GANTRY_GATE_HALVES = 0, GANTRY_GATE_INTERLEAVED = 1 };
  * fixed order. ORDERED: in the order of the GEMM's rows, by a second kernel, with the same bits on every run. */
 enum { GANTRY_SCATTER_NONE = 0, GANTRY_SCATTER_STORE = 1, GANTRY_SCATTER_ADD = 2, GANTRY_SCATTER_ORDERED = 3 };
 
+typedef struct gantry_size {
+  int64_t m, n, k, batch;
+} gantry_size;
+
 typedef struct gantry_gemm_options {
   size_t size;
   const char* a;        /* elements: "bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"; NULL: bf16 */
@@ -205,11 +209,18 @@ typedef struct gantry_gemm_options {
   int32_t gather_a;         /* row i of the GEMM is row gather_index[i] of A */
   int32_t scatter_d;        /* GANTRY_SCATTER_...: row i of the GEMM goes to row scatter_index[i] of D */
   int32_t function_size;    /* bytes of one gantry_function; 0: of that of version 0.1 */
+  /* What groups may be, whose sizes the device alone knows, and by which a kernel is chosen: a distribution, of as many
+   * entries as there are groups, or fewer. Of groups along M or K their rows, of M or of K; of a pointer array sizes,
+   * and in `batch` how many of the GEMMs have them. None: each group has the mean, each GEMM the call's sizes. The
+   * arrays are read when the gemm is created. */
+  const int64_t* expected_rows;
+  const gantry_size* expected_gemms;
+  int32_t expected_row_count, expected_gemm_count;
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS                                                                                          \
   {                                                                                                                  \
     sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, \
-        0, sizeof(gantry_function)                                                                                   \
+        0, sizeof(gantry_function), NULL, NULL, 0, 0                                                                 \
   }
 
 /* `options` may be NULL: bf16, "d = acc". The gemm keeps its context alive. */
@@ -362,9 +373,6 @@ GANTRY_C_API void gantry_report_destroy(gantry_report* report);
 GANTRY_C_API const char* gantry_report_text(const gantry_report* report);
 GANTRY_C_API const char* gantry_report_json(const gantry_report* report);
 
-typedef struct gantry_size {
-  int64_t m, n, k, batch;
-} gantry_size;
 /* Compiles and loads the kernels of these sizes, several at once, and returns when they are there. `progress`, which
  * may be NULL, is called with how many of how many are done. */
 GANTRY_C_API gantry_status gantry_gemm_warm_up(const gantry_gemm* gemm, const gantry_size* sizes, int32_t count,

@@ -142,6 +142,13 @@ gantry_status read_choice(const char* name, std::int32_t value, std::int32_t mos
   return GANTRY_OK;
 }
 
+gantry_status check_array(const char* what, int32_t count, const void* array) {
+  if (count < 0)
+    return refuse("the number of " + std::string(what) + " is " + std::to_string(count) + ": it is 0 or more");
+  if (count == 0 || array != nullptr) return GANTRY_OK;
+  return refuse("there are " + std::to_string(count) + " " + what + ", and their array is missing");
+}
+
 gantry_status read_options(const gantry_context_options* given, gantry::ContextOptions& out) {
   gantry_context_options from = GANTRY_CONTEXT_OPTIONS;
   gantry_status status = read_struct("gantry_context_options", given, from);
@@ -152,10 +159,8 @@ gantry_status read_options(const gantry_context_options* given, gantry::ContextO
   int machine = 0, policy = 0;
   if (status == GANTRY_OK) status = read_choice("the machine", from.machine, 2, machine);
   if (status == GANTRY_OK) status = read_choice("the policy", from.policy, 2, policy);
+  if (status == GANTRY_OK) status = check_array("shipped folders", from.shipped_count, from.shipped);
   if (status != GANTRY_OK) return status;
-  if (from.shipped_count < 0 || (from.shipped_count > 0 && from.shipped == nullptr)) {
-    return refuse("there are " + std::to_string(from.shipped_count) + " shipped folders, and their array is missing");
-  }
   out.machine = kinds[machine];
   out.policy = policies[policy];
   out.device = from.device;
@@ -174,6 +179,18 @@ gantry_status read_options(const gantry_context_options* given, gantry::ContextO
     };
   }
   if (from.simulated_progress_seconds > 0) out.simulated.progress_seconds = from.simulated_progress_seconds;
+  return GANTRY_OK;
+}
+
+gantry_status read_expected(const gantry_gemm_options& from, gantry::GemmRequest& out) {
+  gantry_status status = check_array("expected rows", from.expected_row_count, from.expected_rows);
+  if (status == GANTRY_OK) status = check_array("expected GEMMs", from.expected_gemm_count, from.expected_gemms);
+  if (status != GANTRY_OK) return status;
+  out.expected_rows.assign(from.expected_rows, from.expected_rows + from.expected_row_count);
+  for (int32_t i = 0; i < from.expected_gemm_count; ++i) {
+    const gantry_size& e = from.expected_gemms[i];
+    out.expected_gemms.push_back({e.m, e.n, e.k, e.batch});
+  }
   return GANTRY_OK;
 }
 
@@ -212,10 +229,9 @@ gantry_status read_request(const gantry_gemm_options* given, gantry::GemmRequest
   o.gather_a = from.gather_a != 0;
   if (status == GANTRY_OK) status = read_choice("the scatter", from.scatter_d, GANTRY_SCATTER_ORDERED, o.scatter_d);
   if (status == GANTRY_OK) status = read_choice("the gate", from.gate, GANTRY_GATE_INTERLEAVED, o.gate);
+  if (status == GANTRY_OK) status = check_array("functions", from.function_count, from.functions);
+  if (status == GANTRY_OK) status = read_expected(from, out);
   if (status != GANTRY_OK) return status;
-  if (from.function_count < 0 || (from.function_count > 0 && from.functions == nullptr)) {
-    return refuse("there are " + std::to_string(from.function_count) + " functions, and their array is missing");
-  }
   for (int i = 0; i < from.function_count; ++i) {
     gantry_function f = {nullptr, nullptr, nullptr};
     status = read_element_of(from.functions, i, from.function_size, kFirstFunction, f);
@@ -244,8 +260,8 @@ gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry:
   out.groups = {from.group_offsets, from.group_counts, reinterpret_cast<const gantry::GemmGroup*>(from.group_gemms)};
   out.gather = {from.gather_index, from.gather_rows};
   out.scatter = {from.scatter_index, from.scatter_rows};
-  if (from.argument_count < 0 || (from.argument_count > 0 && from.arguments == nullptr)) {
-    return refuse("there are " + std::to_string(from.argument_count) + " arguments, and their array is missing");
+  if (const gantry_status status = check_array("arguments", from.argument_count, from.arguments); status != GANTRY_OK) {
+    return status;
   }
   for (int i = 0; i < from.argument_count; ++i) {
     gantry_argument a = GANTRY_ARGUMENT;

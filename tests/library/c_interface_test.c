@@ -54,6 +54,9 @@ static void older_structs(const char* cache) {
   options.d = "f32";
   SHORTER(gantry_gemm_options, options_given, options, functions);
   EXPECT(gantry_gemm_create(context, &options_given, &gemm) == GANTRY_OK);
+  gantry_gemm_destroy(gemm);
+  SHORTER(gantry_gemm_options, options_given, options, expected_rows);
+  EXPECT(gantry_gemm_create(context, &options_given, &gemm) == GANTRY_OK);
   call.m = 0; /* nothing is computed, and no kernel is needed */
   call.n = N;
   call.k = K;
@@ -327,6 +330,42 @@ static void functions(gantry_context* context) {
   EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
 }
 
+/* What groups may be: of groups along M or K rows, of pointer arrays sizes. */
+static void expected_groups(gantry_context* context) {
+  static const int64_t rows[] = {0, 8, 500};
+  static const int64_t wrong_rows[] = {8, -3};
+  static const gantry_size gemms[] = {{64, 128, 64, 7}, {1024, 128, 64, 1}};
+  static const gantry_size wrong_gemms[] = {{64, 128, 64, 7}, {1024, INT64_MAX, 64, 1}};
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  gantry_reason reason;
+  gantry_gemm* gemm = NULL;
+  options.groups = GANTRY_GROUPS_ALONG_M;
+  options.expected_rows = rows;
+  options.expected_row_count = 3;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_OK);
+  gantry_gemm_destroy(gemm);
+  options.expected_rows = wrong_rows;
+  options.expected_row_count = 2;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT && gemm == NULL);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && reason.actual == -3 && reason.nearest == 0);
+  options.expected_row_count = -1;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  options.expected_rows = NULL;
+  options.expected_row_count = 2;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  options.expected_row_count = 0;
+  options.expected_gemms = gemms;
+  options.expected_gemm_count = 2;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "gemms_of_others") == 0);
+  options.groups = GANTRY_GROUPS_POINTER_ARRAY;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_OK);
+  gantry_gemm_destroy(gemm);
+  options.expected_gemms = wrong_gemms;
+  EXPECT(gantry_gemm_create(context, &options, &gemm) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && reason.actual == INT64_MAX);
+}
+
 /* Rows 0 to 9 by the first half of B, the other ones by the second: two groups of a B of N / 2 rows. */
 static void groups(gantry_context* context) {
   enum { FIRST = 10, HALF = N / 2 };
@@ -457,6 +496,7 @@ int main(int count, char** words) {
   descriptions(context, gemm);
   if (count > 2) simulations(gemm, words[2]);
   functions(context);
+  expected_groups(context);
   groups(context);
   gated(context);
   EXPECT(pthread_create(&thread, NULL, other_thread, gemm) == 0 && pthread_join(thread, &answer) == 0 &&
