@@ -43,6 +43,7 @@ _GEMM_OPTIONS = {
     "gate": 0,
     "gather_a": False,
     "scatter_d": 0,
+    "expected_rows": (),
 }
 
 

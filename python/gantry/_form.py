@@ -19,13 +19,27 @@ from ._layouts import broadcast
 #: Operands that are neither matrices nor arguments of the epilogue: no name of an argument has a space.
 OFFSETS, COUNTS, SCALES_A, SCALES_B = "group offsets", "group counts", "scales of A", "scales of B"
 GATHER, SCATTER, SCATTER_ADD = "gather index", "scatter index", "scatter_add index"
-EXTRAS = (OFFSETS, COUNTS, SCALES_A, SCALES_B, GATHER, SCATTER, SCATTER_ADD)
+SCATTER_ORDERED = "scatter_ordered index"
 
 #: As gantry.h counts.
 NO_GROUPS, ALONG_M, ALONG_K = 0, 1, 2
 NO_SCALE, ROW_BLOCK, BLOCK = 0, 1, 2
-NO_SCATTER, STORE, ADD = 0, 1, 2
+NO_SCATTER, STORE, ADD, ORDERED = 0, 1, 2, 3
 SCALED_BLOCK = 128
+
+#: Indices by which rows of D are scattered, and how. The option of one is the first word of its name.
+SCATTERS = {SCATTER: STORE, SCATTER_ADD: ADD, SCATTER_ORDERED: ORDERED}
+INDICES = (GATHER, *SCATTERS)
+EXTRAS = (OFFSETS, COUNTS, SCALES_A, SCALES_B, *INDICES)
+
+
+def option_of(index: str) -> str:
+    """
+    >>> option_of(SCATTER_ADD)
+    'scatter_add'
+    """
+    return index.split()[0]
+
 
 Lead = tuple[int, ...]
 
@@ -125,9 +139,10 @@ def _rows(views: Mapping[str, View], a: tuple[int, ...]) -> int:
 
 def scatter_of(views: Mapping[str, View]) -> str | None:
     """The operand that scatters rows of D."""
-    found = [name for name in (SCATTER, SCATTER_ADD) if name in views]
-    if len(found) == 2:
-        raise refusal("scatter", SCATTER, "scatter and scatter_add were both given: one of them is needed")
+    found = [name for name in SCATTERS if name in views]
+    if len(found) > 1:
+        given = " and ".join(map(option_of, found[:2]))
+        raise refusal("scatter", found[0], f"{given} were both given: one of them is needed")
     return found[0] if found else None
 
 
@@ -136,7 +151,7 @@ def _rows_of_d(views: Mapping[str, View], m: int) -> int:
     if scatter is None:
         return m
     if "D" not in views or len(views["D"].shape) < 2:
-        raise refusal("scatter", "D", f"{scatter.split()[0]} writes to some rows of D and leaves the others: give out=")
+        raise refusal("scatter", "D", f"{option_of(scatter)} writes to some rows of D and leaves the others: give out=")
     return views["D"].shape[-2]
 
 

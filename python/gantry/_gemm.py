@@ -58,9 +58,11 @@ def gemm(
     groups: Any = None,
     group_counts: Any = None,
     groups_along: str = "m",
+    expected_rows: Sequence[int] | None = None,
     gather: Any = None,
     scatter: Any = None,
     scatter_add: Any = None,
+    scatter_ordered: Any = None,
     check: bool = False,
     block_scales: tuple[Any, Any] | None = None,
     promote: bool = False,
@@ -99,11 +101,14 @@ def gemm(
                    written
     ``group_counts``   instead, of groups of M / E rows each: how many of them are used
     ``groups_along``   ``"k"``: groups are along K of ``a`` and ``b``, and D is E x M x N
+    ``expected_rows``  what groups may be, whose sizes the device alone knows, and by which a kernel is chosen: rows of
+                   each, or of K, of as many groups as there are, or of fewer that stand for all
     ``gather``     an index, M int32 on the device: row i of the GEMM is row gather[i] of ``a``, or zeros where there is
                    no such row
     ``scatter``    an index, M int32: row i of D goes to row scatter[i] of ``out``, or nowhere where there is no such
                    row. Each row is named once at most; rows without a name stay
     ``scatter_add``    instead: rows are added to those of ``out``, in f32 and in no fixed order
+    ``scatter_ordered``    instead: in the order of the GEMM's rows, by a second kernel: the same bits on every run
     ``check``      True: each run reads the groups from the device first, and refuses wrong ones by their numbers
     ``block_scales``   of 8-bit floats, a pair of float32 factors, of A and of B: one for each row and 128 of K,
                    (M, K / 128), or for 128 rows and 128 of K, (M / 128, K / 128)

@@ -7,7 +7,7 @@ from typing import Any, Mapping
 
 from ._arrays import CUDA, Library, View, library_of, view
 from ._errors import refusal
-from ._form import EXTRAS
+from ._form import EXTRAS, INDICES, option_of
 
 
 @dataclass
@@ -39,7 +39,7 @@ def take_extras(named: dict[str, Any]) -> dict[str, Any]:
         scales = (None, None)
     elif not isinstance(scales, (tuple, list)) or len(scales) != 2:
         raise refusal("scales", "", "block_scales is a pair: the factors of A's blocks and those of B's")
-    indices = (named.pop(name, None) for name in ("gather", "scatter", "scatter_add"))
+    indices = (named.pop(option_of(name), None) for name in INDICES)
     given = (named.pop("groups", None), named.pop("group_counts", None), *scales, *indices)
     return {name: x for name, x in zip(EXTRAS, given) if x is not None}
 

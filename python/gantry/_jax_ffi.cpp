@@ -93,7 +93,7 @@ struct Gemm {
 struct Request {
   std::string a, b, c, d, epilogue, extras;
   std::vector<std::string> functions, arguments;
-  std::vector<std::int64_t> numbers, strides;
+  std::vector<std::int64_t> numbers, expected, strides;
   std::vector<float> values;
 
   std::string key(int device) const {
@@ -103,6 +103,7 @@ struct Request {
     for (const std::string& x : arguments) out += '\2' + x;
     for (const std::int64_t x : numbers) out += '\3' + std::to_string(x);
     for (const std::int64_t x : strides) out += '\4' + std::to_string(x);
+    for (const std::int64_t x : expected) out += '\6' + std::to_string(x);
     for (const float x : values) out += x == 0 ? "\0051" : "\0050";
     return out;
   }
@@ -135,6 +136,8 @@ struct Request {
     o.gather_a = extras.find('g') != std::string::npos ? 1 : 0;
     o.functions = own.data();
     o.function_count = static_cast<std::int32_t>(own.size());
+    o.expected_rows = expected.data();
+    o.expected_row_count = static_cast<std::int32_t>(expected.size());
     return gantry_gemm_create(context, &o, out);
   }
 };
@@ -170,14 +173,17 @@ ffi::ErrorOr<Request> read(const ffi::Dictionary& attributes) {
     *text.to = std::string(*got);
   }
   const auto numbers = attributes.get<ffi::Span<const std::int64_t>>("numbers");
+  const auto expected = attributes.get<ffi::Span<const std::int64_t>>("expected");
   const auto strides = attributes.get<ffi::Span<const std::int64_t>>("strides");
   const auto values = attributes.get<ffi::Span<const float>>("values");
   if (!numbers.has_value()) return ffi::Unexpected(numbers.error());
+  if (!expected.has_value()) return ffi::Unexpected(expected.error());
   if (!strides.has_value()) return ffi::Unexpected(strides.error());
   if (!values.has_value()) return ffi::Unexpected(values.error());
   out.functions = split(functions, '\x1f');
   out.arguments = split(arguments, ',');
   out.numbers.assign(numbers->begin(), numbers->end());
+  out.expected.assign(expected->begin(), expected->end());
   out.strides.assign(strides->begin(), strides->end());
   out.values.assign(values->begin(), values->end());
   const bool whole = out.numbers.size() == kFirstScaleStride + 3 * kScales &&

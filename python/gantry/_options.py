@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Callable, Collection, Mapping, TypeVar
 
 from ._errors import refusal
@@ -27,6 +28,7 @@ class Options:
     dependent: bool = False
     gate: str = "halves"
     groups_along: str = "m"
+    expected_rows: tuple[int, ...] = ()
     check: bool = False
 
 
@@ -73,9 +75,30 @@ def options_of(given: Mapping[str, Any]) -> Options:
     for pair in ("tile", "cluster"):
         if pair in fields:
             fields[pair] = _pair(pair, fields[pair])
+    fields["expected_rows"] = _rows(fields.get("expected_rows"))
     if isinstance(fields.get("dtype"), list):
         fields["dtype"] = tuple(fields["dtype"])
     return Options(**fields)
+
+
+def _rows(given: Any) -> tuple[int, ...]:
+    """Whole numbers that fit into 64 bits; the library says which of them are rows.
+
+    >>> _rows(range(3)), _rows(None)
+    ((0, 1, 2), ())
+    """
+    if isinstance(given, (str, bytes)) or not (given is None or hasattr(given, "__iter__")):
+        kind = type(given).__name__
+        raise refusal("expected_rows", "", f"expected_rows is a {kind}: a sequence of rows of groups is needed, [8, 500]")
+    rows = []
+    for one in () if given is None else given:
+        try:
+            rows.append(index(one))
+        except TypeError:
+            raise refusal("expected_rows", "", f"expected_rows has {one!r}: rows of a group are a whole number") from None
+        if not -(1 << 63) <= rows[-1] < 1 << 63:
+            raise refusal("expected_rows", "", f"expected_rows has {one}: a group has less than 2^31 rows")
+    return tuple(rows)
 
 
 def _pair(name: str, value: Any) -> tuple[int, int]:

@@ -11,17 +11,16 @@ from ._elements import Element, element, element_of, holds, is_raw, understood
 from ._epilogue import with_elements
 from ._errors import GantryError, InvalidArgument, Unsupported, refusal
 from ._form import (
-    ADD,
     ALONG_K,
     EXTRAS,
     GATHER,
+    INDICES,
     NO_SCALE,
     NO_SCATTER,
     SCALES_A,
     SCALES_B,
     SCATTER,
-    SCATTER_ADD,
-    STORE,
+    SCATTERS,
     Lead,
     form_of,
     scale_mode,
@@ -157,7 +156,8 @@ class Plan:
             "scale_b": self._scales[SCALES_B][0],
             "gate": gate_code(o.gate),
             "gather_a": self._gathers,
-            "scatter_d": {None: NO_SCATTER, SCATTER: STORE, SCATTER_ADD: ADD}[self._scatter],
+            "scatter_d": SCATTERS[self._scatter] if self._scatter else NO_SCATTER,
+            "expected_rows": o.expected_rows,
         }
 
     # ---- How arrays lie
@@ -323,7 +323,7 @@ class Plan:
     def places(self) -> tuple[str, ...]:
         """Whose addresses a launch takes, in their order. One place is for the index that scatters rows, whichever it is."""
         scatter = self._scatter or SCATTER
-        return (*MATRICES, *(x for x in EXTRAS if x not in (SCATTER, SCATTER_ADD)), scatter, *self._names)
+        return (*MATRICES, *(x for x in EXTRAS if x not in SCATTERS), scatter, *self._names)
 
     # ---- Running
 

@@ -7,7 +7,7 @@ from typing import Mapping, NamedTuple
 from . import _core
 from ._arrays import View
 from ._elements import Element, element
-from ._form import ALONG_K, COUNTS, GATHER, OFFSETS, SCATTER, SCATTER_ADD, Form, Lead
+from ._form import ALONG_K, COUNTS, INDICES, OFFSETS, Form, Lead
 from ._layouts import Slot
 
 
@@ -32,7 +32,7 @@ def matrix_slots(form: Form, a: Element, b: Element, c: Element | None, views: M
     for name in (OFFSETS, COUNTS):
         if name in views:
             slots[name] = Slot(name, element("s32"), (), None, form.batch + (name == OFFSETS))
-    for name in (GATHER, SCATTER, SCATTER_ADD):
+    for name in INDICES:
         if name in views:
             slots[name] = Slot(name, element("s32"), form.of_d, None, form.m, is_whole=True)
     return slots

@@ -28,7 +28,7 @@ from ._arrays import CPU, View, library_of, nowhere
 from ._context import shipped_kernels
 from ._elements import Element
 from ._errors import refusal
-from ._form import COUNTS, GATHER, OFFSETS, SCALES_A, SCALES_B
+from ._form import COUNTS, GATHER, OFFSETS, SCALES_A, SCALES_B, SCATTERS, option_of
 from ._given import Given, take_extras
 from ._layouts import Slot
 from ._options import Options, named_options, options_of, takes_options_of
@@ -177,6 +177,7 @@ def _attributes(spec: _Spec, plan: Plan) -> dict[str, Any]:
         "functions": "\x1f".join(word for one in options["functions"] for word in one),
         "extras": "".join(_EXTRAS[name] for name in spec.extras),
         "numbers": np.array(numbers, np.int64),
+        "expected": np.array(options["expected_rows"], np.int64),
         "arguments": ",".join([*inputs, *outputs, *(name for name, _ in spec.numbers)]),
         "strides": np.array([stride for name in (*inputs, *outputs) for stride in arrays[name]], np.int64),
         "values": np.array([value for _, value in spec.numbers], np.float32),
@@ -238,7 +239,7 @@ def _kinds(options: Options) -> dict[str, int]:
 
 
 #: Options of gantry.gemm that are of arrays in place, streams or contexts, which are XLA's.
-_WITHOUT = ("out", "stream", "context", "scatter", "scatter_add", "check", "dependent")
+_WITHOUT = ("out", "stream", "context", *map(option_of, SCATTERS), "check", "dependent")
 
 
 @takes_options_of(_gemm.gemm, without=_WITHOUT)

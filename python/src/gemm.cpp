@@ -23,6 +23,16 @@ bool read_functions(PyObject* list, std::vector<gantry_function>& out) {
   return count >= 0;
 }
 
+bool read_rows(PyObject* list, std::vector<int64_t>& out) {
+  if (list == nullptr || list == Py_None) return true;
+  const Py_ssize_t count = PyTuple_Size(list);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    out.push_back(PyLong_AsLongLong(PyTuple_GetItem(list, i)));
+    if (PyErr_Occurred() != nullptr) return false;
+  }
+  return count >= 0;
+}
+
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   static const char* names[] = {"context",
                                 "a",
@@ -45,20 +55,24 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
                                 "gate",
                                 "gather_a",
                                 "scatter_d",
+                                "expected_rows",
                                 nullptr};
   gantry_gemm_options o = GANTRY_GEMM_OPTIONS;
-  PyObject *context = nullptr, *functions = nullptr;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "O!|$zzzzzppppp(ii)(ii)iOiiiiii", const_cast<char**>(names),
+  PyObject *context = nullptr, *functions = nullptr, *expected = nullptr;
+  if (PyArg_ParseTupleAndKeywords(positional, named, "O!|$zzzzzppppp(ii)(ii)iOiiiiiiO", const_cast<char**>(names),
                                   context_type, &context, &o.a, &o.b, &o.c, &o.d, &o.epilogue, &o.a_is_m_major,
                                   &o.b_is_n_major, &o.c_is_column_major, &o.d_is_column_major, &o.promote, &o.tile_m,
                                   &o.tile_n, &o.cluster_m, &o.cluster_n, &o.stages, &functions, &o.groups, &o.scale_a,
-                                  &o.scale_b, &o.gate, &o.gather_a, &o.scatter_d) == 0) {
+                                  &o.scale_b, &o.gate, &o.gather_a, &o.scatter_d, &expected) == 0) {
     return nullptr;
   }
   std::vector<gantry_function> own;
-  if (!read_functions(functions, own)) return nullptr;
+  std::vector<int64_t> rows;
+  if (!read_functions(functions, own) || !read_rows(expected, rows)) return nullptr;
   o.functions = own.data();
   o.function_count = static_cast<int32_t>(own.size());
+  o.expected_rows = rows.data();
+  o.expected_row_count = static_cast<int32_t>(rows.size());
   Ref self(PyType_GenericAlloc(type, 0));
   if (!self) return nullptr;
   gantry_status status = GANTRY_OK;

@@ -144,6 +144,51 @@ def test_what_groups_cannot_be_is_refused(experts, change, sentence):
         gantry.gemm(a, b, **change)
 
 
+# ---- What groups are expected to be
+
+
+def test_expected_rows_decide_nothing_but_the_kernel(experts):
+    a, b, bias = experts
+    given = {"epilogue": BIASED, "bias": bias, "groups": np.array([0, 50, 60, 150], np.int32)}
+    expected = gantry.gemm(a, b, **given)
+    for rows in ([50, 10, 90], np.array([0, 200]), range(3)):
+        assert (gantry.gemm(a, b, expected_rows=rows, **given) == expected).all()
+    text = gantry.explain(a, b, expected_rows=[0, 0, 100], **given).text
+    assert "of 0 to 100 rows" in text
+    assert "rows" not in gantry.explain(a, b, **given).text.splitlines()[0]
+    x = a.astype(BF16)
+    along_k = {"groups": given["groups"], "groups_along": "k", "trans_b": False, "out_dtype": "f32"}
+    assert "of 7 to 90 of K" in gantry.explain(x.T, x, expected_rows=(90, 7), **along_k).text
+
+
+@pytest.mark.parametrize(
+    "rows, rule, nearest",
+    [
+        ([8, -3], "rows", 0),
+        ([8, 1 << 40], "rows", 2147483392),
+        ([1 << 63], "expected_rows", 0),
+        ([8, float("nan")], "expected_rows", 0),
+        (["8"], "expected_rows", 0),
+        ("8,500", "expected_rows", 0),
+        (8, "expected_rows", 0),
+        ([[8]], "expected_rows", 0),
+    ],
+    ids=str,
+)
+def test_rows_that_no_group_has_are_refused(experts, rows, rule, nearest):
+    a, b, _ = experts
+    with pytest.raises(gantry.InvalidArgument) as refused:
+        gantry.gemm(a, b, groups=np.zeros(4, np.int32), expected_rows=rows)
+    assert (refused.value.rule, refused.value.nearest) == (rule, nearest)
+
+
+def test_rows_are_expected_of_groups_alone(experts):
+    a, b, _ = experts
+    with pytest.raises(gantry.InvalidArgument) as refused:
+        gantry.gemm(a, b[0], expected_rows=[8])
+    assert refused.value.rule == "rows_of_others"
+
+
 # ---- Groups along K
 
 

@@ -69,7 +69,7 @@ def test_a_gated_d_has_half_of_the_columns(rng):
 
 def test_what_the_call_does_not_take_is_refused(rng):
     a, b = numbers(rng, 32, 64), numbers(rng, 32, 64)
-    for name, value in (("out", a), ("scatter", np.zeros(32, np.int32)), ("check", True)):
+    for name, value in (("out", a), ("scatter_ordered", np.zeros(32, np.int32)), ("check", True)):
         with pytest.raises(gantry.InvalidArgument, match=f"has no {name}"):
             gantry.jax.gemm(a, b, **{name: value})
 
@@ -129,8 +129,11 @@ def test_groups_may_lie_along_k(rng):
     given = {"trans_b": False, "groups": offsets, "groups_along": "k", "out_dtype": "f32"}
     expected = gantry.gemm(as_numpy(g).T, as_numpy(x), **given)
     assert (as_numpy(gantry.jax.gemm(g, x, trans_a=True, **given)) == expected).all()
-    # An A that lies along K is copied, once the right way round.
-    assert (as_numpy(gantry.jax.gemm(jnp.asarray(as_numpy(g).T), x, **given)) == expected).all()
+    # An A that lies along K is copied, once the right way round. What groups are expected to be is compiled in.
+    known = {**given, "expected_rows": (64, 0, 86)}
+    assert (as_numpy(gantry.jax.gemm(jnp.asarray(as_numpy(g).T), x, **known)) == expected).all()
+    with pytest.raises(gantry.InvalidArgument, match="rows is -1"):
+        gantry.jax.gemm(g, x, trans_a=True, expected_rows=[-1], **given)
 
 
 def test_groups_are_neither_mapped_nor_differentiated(rng):

@@ -67,6 +67,28 @@ def test_groups_gather_rows_and_add_them_to_others(rng):
     close(gantry.gemm(a, b, out=wide[:, ::2], **given), expected)
 
 
+def test_rows_that_are_added_in_order_have_the_same_bits_on_every_run(rng):
+    a = rng.standard_normal((40, 64)).astype(np.float16)
+    b = rng.standard_normal((4, 48, 64)).astype(np.float16)
+    scales, before = rng.standard_normal(70, np.float32), rng.standard_normal((9, 48), np.float32)
+    gather, to = index(rng, 70, 40), index(rng, 70, 9)  # eight rows to each: their sums depend on the order
+    given = {"groups": OFFSETS, "gather": gather, "scatter_ordered": to, "scales": scales, "epilogue": WEIGHTED}
+    results = []
+    for seed in range(3):
+        out = before.copy()
+        assert gantry.simulate(a, b, out=out, seed=seed, **given).report.clean
+        results.append(out)
+    assert all((out == results[0]).all() for out in results)
+    expected = before.astype(np.float64)
+    rows = scales[:, None] * grouped(gathered(a, gather), b, OFFSETS)
+    for i in range(OFFSETS[-1]):
+        if 0 <= to[i] < 9:
+            expected[to[i]] += rows[i]
+    assert np.abs(results[0] - expected).max() <= 1e-5 * np.abs(expected).max()
+    text = gantry.explain(a, b, out=before.copy(), **given).text
+    assert "slot" in text
+
+
 def test_the_gradient_of_what_groups_add_is_gathered(rng):
     """Of sums over rows, times factors: dx of each row, and the gradient of the factors, as differences give them."""
     x, b = array(rng, (70, 64), BF16), array(rng, (4, 48, 64), BF16)
@@ -127,6 +149,9 @@ def test_what_an_index_cannot_be_is_refused(rng):
     for given, operand in (
         ({"scatter": one}, "D"),
         ({"gather": one, "scatter": one, "scatter_add": one, "out": out}, "scatter index"),
+        ({"scatter_add": one, "scatter_ordered": one, "out": out}, "scatter_add index"),
+        ({"scatter_ordered": one}, "D"),
+        ({"scatter_ordered": one.astype(np.float32), "out": out, "copy": False}, "scatter_ordered index"),
         ({"gather": one, "scatter": one[:31], "out": out}, "scatter index"),
         ({"gather": np.zeros((3, 32), np.int32)}, "gather index"),
         ({"gather": np.int32(0)[()] * np.ones((), np.int32)}, "gather index"),

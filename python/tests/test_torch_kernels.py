@@ -112,3 +112,18 @@ def test_the_gemm_of_an_operator_computes_what_torch_computes(name, is_native):
             assert (bits(one, 48) != bits(other, 48)).float().mean() < 0.01
         else:
             close(one, other.double(), 2.0**-6)
+
+
+def test_sums_of_rows_have_an_order_where_torch_is_deterministic(monkeypatch):
+    torch.manual_seed(0)
+    asked, gemm = [], _grouped.gemm
+    monkeypatch.setattr(_grouped, "gemm", lambda *a, **given: asked.append(set(given)) or gemm(*a, **given))
+    kernel, reference, given = cases()["grouped_sum of gathered rows"]
+    kernel(*given)
+    torch.use_deterministic_algorithms(True)
+    try:
+        ordered = kernel(*given)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert "scatter_add" in asked[0] and "scatter_ordered" in asked[1]
+    close(ordered, reference(*given).double(), 2.0**-6)

@@ -143,7 +143,8 @@ def grouped_linear(
 
     ``offsets`` may be a :class:`Routing`. With ``gather``, ``x`` are then tokens, whose rows the GEMM reads. With
     ``scatter`` the result are tokens: for each the sum of its rows, times ``weights`` of tokens x choices, which the GEMM
-    adds in f32. A layer with an activation scatters by torch's own operators.
+    adds in f32, in no fixed order unless ``torch.use_deterministic_algorithms`` asks for one. A layer with an activation
+    scatters by torch's own operators.
 
     >>> import torch, gantry.torch
     >>> x, w = torch.ones(6, 8), torch.stack((torch.ones(4, 8), torch.zeros(4, 8)))

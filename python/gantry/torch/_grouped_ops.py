@@ -130,6 +130,12 @@ def _named(**given: Tensor | None) -> dict[str, Tensor]:
     return {name: x for name, x in given.items() if x is not None}
 
 
+def _scattered(index: Tensor) -> dict[str, Tensor]:
+    """In no order, but where torch is asked for the same bits on every run."""
+    ordered = torch.are_deterministic_algorithms_enabled()
+    return {"scatter_ordered" if ordered else "scatter_add": index}
+
+
 def _rows(x: Tensor, gather: Tensor | None) -> Any:
     return (x if gather is None else gather).shape[0]
 
@@ -158,16 +164,17 @@ def _grouped_sum(x, weight, offsets, bias, gather, scatter, scales, rows):
     out = x.new_zeros((rows, weight.shape[1]), dtype=torch.float32)
     text = _rules.sum_text(bias is not None, scales is not None)
     given = _named(bias=bias, scales=scales, gather=gather)
-    return gemm(x, weight, groups=offsets, scatter_add=scatter, out=out, epilogue=text, **given).to(x.dtype)
+    return gemm(x, weight, groups=offsets, out=out, epilogue=text, **_scattered(scatter), **given).to(x.dtype)
 
 
 def _grouped_sum_grad(g, weight, offsets, x, gather, scatter, scales, rows, padded):
     if not _fits(g, weight, weight.shape[2], gather, scatter):
         return _sum_grad_reference(g, weight, offsets, x, gather, scatter, scales, rows, padded)
-    given = _named(scales=scales, x=x, scatter_add=gather)
+    given = _named(scales=scales, x=x)
     if x is not None and padded:
         given["dscales"] = torch.zeros_like(_fake_dscales(g, x))
     if gather is not None:
+        given |= _scattered(gather)
         given["out"] = g.new_zeros((rows, weight.shape[2]), dtype=torch.float32)
     text = _rules.sum_grad_text(scales is not None, x is not None)
     room = {} if gather is not None else _room(g, scatter.shape[0], weight.shape[2], padded)
