@@ -56,6 +56,21 @@ def is_raw(stored: Element, meant: Element) -> bool:
     return stored.bits == meant.bits or (meant.bits < 8 and stored.bits == 8)
 
 
+def is_integer(of: Element) -> bool:
+    """Whether elements are whole numbers of a byte or more.
+
+    >>> is_integer(element("s64")), is_integer(element("f32")), is_integer(element("u4"))
+    (True, False, False)
+    """
+    return of.python_name.startswith(("int", "uint")) and of.bits >= 8
+
+
+def whole_numbers(operand: str, of: Element) -> None:
+    """Refuses offsets, counts and indices of any other element: a NaN would become some row."""
+    if not is_integer(of):
+        raise refusal("dtype", operand, f"{operand} have elements of {of.name}: whole numbers are needed, of int32")
+
+
 def understood(operand: str, stored: Element, asked: object) -> Element:
     """What an operand's elements are: ``asked`` where the array can hold them, else as stored."""
     if asked is None:

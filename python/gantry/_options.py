@@ -87,7 +87,8 @@ def _rows(given: Any) -> tuple[int, ...]:
     >>> _rows(range(3)), _rows(None)
     ((0, 1, 2), ())
     """
-    if isinstance(given, (str, bytes)) or not (given is None or hasattr(given, "__iter__")):
+    is_list = hasattr(given, "__iter__") and getattr(given, "ndim", 1) == 1 and not isinstance(given, (str, bytes))
+    if given is not None and not is_list:
         kind = type(given).__name__
         raise refusal("expected_rows", "", f"expected_rows is a {kind}: a sequence of rows of groups is needed, [8, 500]")
     rows = []

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ._arrays import View
-from ._elements import Element
+from ._elements import Element, is_integer
 from ._errors import GantryError, of_operand, refusal
 from ._given import Given
 from ._layouts import Slot
@@ -24,7 +24,7 @@ def empty(given: Given, slot: Slot, shape: tuple[int, ...], raw: bool) -> Any:
 
 def is_native(of: Element) -> bool:
     """NumPy has it."""
-    return of.name in ("f16", "f32", "f64") or of.python_name.startswith(("int", "uint")) and of.bits >= 8
+    return of.name in ("f16", "f32", "f64") or is_integer(of)
 
 
 def words(text: str) -> set[str]:
@@ -57,6 +57,21 @@ def as_array(source: Any) -> Any:
     import numpy
 
     return numpy.asarray(source)
+
+
+def of_int32(source: Any) -> Any:
+    """Whole numbers that int32 holds. Others become the nearest that it does, and do not wrap around to some row.
+
+    >>> import numpy as np
+    >>> of_int32(np.array([7, 1 << 40, -(1 << 40)])).tolist(), of_int32(np.array([7, 1 << 63], np.uint64)).tolist()
+    ([7, 2147483647, -2147483648], [7, 2147483647])
+    """
+    import numpy
+
+    if not hasattr(source, "clip"):
+        source = numpy.asarray(source)
+    signed = "uint" not in str(source.dtype)
+    return source.clip(-(1 << 31) if signed else 0, (1 << 31) - 1) if source.dtype.itemsize >= 4 else source
 
 
 @functools.lru_cache(maxsize=None)

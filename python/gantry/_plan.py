@@ -7,7 +7,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 from . import _core
 from ._arrays import CUDA, Library, View, nowhere, view
 from ._context import Context, default_context
-from ._elements import Element, element, element_of, holds, is_raw, understood
+from ._elements import Element, element, element_of, holds, is_raw, understood, whole_numbers
 from ._epilogue import with_elements
 from ._errors import GantryError, InvalidArgument, Unsupported, refusal
 from ._form import (
@@ -29,7 +29,7 @@ from ._form import (
 from ._given import Given, difference, first_difference, gather, take_extras
 from ._layouts import Layout, Slot, collapsed
 from ._options import Options
-from ._outputs import as_array, check_output, check_writeable, empty, is_native, outputs_type, unpadded, words
+from ._outputs import as_array, check_output, check_writeable, empty, is_native, of_int32, outputs_type, unpadded, words
 from ._rules import gate_code
 from ._slots import Argument, argument_slot, d_slot_of, matrix_slots
 
@@ -101,6 +101,9 @@ class Plan:
             self.d = meant(stored) if self.d is None else understood("D", stored, self.d)
         self.c = meant(given.views["C"].element) if "C" in given.views else None
         operands = {*MATRICES, *EXTRAS}
+        for name in (OFFSETS, COUNTS, *INDICES):
+            if name in given.views:
+                whole_numbers(name, given.views[name].element)
         self.text = with_elements(
             self.options.epilogue,
             [(name, meant(seen.element).name) for name, seen in given.views.items() if name not in operands],
@@ -434,7 +437,7 @@ class Plan:
         raw = is_raw(given.views[slot.name].element, slot.element)
         if slot.lines is None:
             target = empty(given, slot, lead + slot.shape, raw)
-            target[...] = source
+            target[...] = of_int32(source) if slot.name in EXTRAS else source
             return target
         shape = (*lead, slot.lines, slot.fresh_units())
         target = empty(given, slot, shape, raw)

@@ -26,13 +26,13 @@ import numpy as np
 from . import _core, _gemm, _shim
 from ._arrays import CPU, View, library_of, nowhere
 from ._context import shipped_kernels
-from ._elements import Element
+from ._elements import Element, element_of, whole_numbers
 from ._errors import refusal
 from ._form import COUNTS, GATHER, OFFSETS, SCALES_A, SCALES_B, SCATTERS, option_of
 from ._given import Given, take_extras
 from ._layouts import Slot
 from ._options import Options, named_options, options_of, takes_options_of
-from ._outputs import outputs_type
+from ._outputs import of_int32, outputs_type
 from ._plan import Output, Plan
 
 __all__ = ["gemm", "linear", "ACTIVATIONS"]
@@ -260,10 +260,7 @@ def gemm(a: Any, b: Any, *, trans_a: bool = False, **given: Any) -> Any:
     for name in _WITHOUT:
         if name in named:
             raise refusal(name, "", f"gantry.jax.gemm has no {name}: gantry.gemm has, for arrays of other libraries")
-    extras = {
-        name: jnp.asarray(x, jnp.float32 if name in (SCALES_A, SCALES_B) else jnp.int32)
-        for name, x in take_extras(options).items()
-    }
+    extras = {name: _extra(name, x) for name, x in take_extras(options).items()}
     values, c = {**(options.get("arguments") or {}), **named}, options.get("c")
     arrays = {name: jnp.asarray(x) for name, x in values.items() if not isinstance(x, (bool, int, float, type(None)))}
     spec = _Spec(
@@ -285,6 +282,15 @@ def gemm(a: Any, b: Any, *, trans_a: bool = False, **given: Any) -> Any:
         return out[0]
     names = _output_names(spec, operands)
     return outputs_type(names)(*out)
+
+
+def _extra(name: str, x: Any) -> Any:
+    """Factors of blocks, or offsets, counts and indices."""
+    if name in (SCALES_A, SCALES_B):
+        return jnp.asarray(x, jnp.float32)
+    x = x if isinstance(x, jax.Array) else np.asarray(x)
+    whole_numbers(name, element_of(x.dtype))
+    return jnp.asarray(of_int32(x), jnp.int32)
 
 
 def _output_names(spec: _Spec, arrays: tuple) -> tuple[str, ...]:

@@ -124,6 +124,26 @@ def test_offsets_of_other_integers_are_copied_or_refused(experts):
             gantry.gemm(a, b, groups=offsets, copy=False, **given)
 
 
+def test_offsets_that_int32_does_not_hold_do_not_wrap_around(experts):
+    a, b, bias = experts
+    out = np.full((150, 72), -1, np.float16)
+    offsets = np.array([0, 50, (1 << 32) + 60, 150])  # the second and the third group lie beyond the rows
+    gantry.gemm(a, b, epilogue=BIASED, bias=bias, groups=offsets, out=out)
+    close(out, by_group(a, b, bias, [(0, 50)], np.full((150, 72), -1.0)))
+    with pytest.raises(gantry.InvalidArgument) as refused:
+        gantry.gemm(a, b, epilogue=BIASED, bias=bias, groups=offsets, check=True)
+    assert {reason.actual for reason in refused.value.reasons} == {1, 2}
+
+
+@pytest.mark.parametrize("name", ["groups", "group_counts", "gather", "scatter_ordered"])
+def test_what_is_no_whole_number_is_no_offset_and_no_index(experts, name):
+    a, b, _ = experts
+    given = {"groups": np.zeros(4, np.int32)} if name in ("gather", "scatter_ordered") else {}
+    for values in (np.full(3, np.nan), np.ones(3, np.float32), np.array([True, False]), np.array(["0", "1"])):
+        with pytest.raises(gantry.InvalidArgument):
+            gantry.gemm(a, b, out=np.zeros((150, 72), np.float32), **{**given, name: values})
+
+
 @pytest.mark.parametrize(
     "change, sentence",
     [
@@ -172,6 +192,8 @@ def test_expected_rows_decide_nothing_but_the_kernel(experts):
         ("8,500", "expected_rows", 0),
         (8, "expected_rows", 0),
         ([[8]], "expected_rows", 0),
+        (np.array(8), "expected_rows", 0),
+        (np.array([8.0]), "expected_rows", 0),
     ],
     ids=str,
 )

@@ -132,7 +132,9 @@ def test_groups_may_lie_along_k(rng):
     # An A that lies along K is copied, once the right way round. What groups are expected to be is compiled in.
     known = {**given, "expected_rows": (64, 0, 86)}
     assert (as_numpy(gantry.jax.gemm(jnp.asarray(as_numpy(g).T), x, **known)) == expected).all()
-    with pytest.raises(gantry.InvalidArgument, match="rows is -1"):
+    with pytest.raises(gantry.InvalidArgument, match="whole numbers are needed"):
+        gantry.jax.gemm(g, x, trans_a=True, **{**given, "groups": np.array([0, np.nan, 64, 150])})
+    with pytest.raises(gantry.InvalidArgument, match="0 is -1"):
         gantry.jax.gemm(g, x, trans_a=True, expected_rows=[-1], **given)
 
 
