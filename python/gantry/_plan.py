@@ -14,7 +14,6 @@ from ._form import (
     ALONG_K,
     EXTRAS,
     GATHER,
-    INDICES,
     NO_SCALE,
     NO_SCATTER,
     SCALES_A,
