@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "gemm/choice.hpp"
+#include "option_rules.hpp"
 
 namespace gantry::tool {
 
