@@ -119,9 +119,10 @@ class Bench {
     runtime::DeviceBuffer bias(device_, std::size_t{4} * static_cast<std::size_t>(n));
     std::vector<runtime::DeviceBuffer> b;
     for (std::size_t i = 0; i < copies; ++i) b.emplace_back(device_, weights);
-    if (!fill(a, m, k, 7, 0) || !bias.fill(0)) return device_.why_not();
+    if (const Status filled = fill(a, m, k, 7, 0); !filled) return filled.describe();
+    if (const Status filled = bias.fill(0); !filled) return filled.describe();
     for (runtime::DeviceBuffer& copy : b) {
-      if (!fill(copy, n, k, 9, 3)) return device_.why_not();
+      if (const Status filled = fill(copy, n, k, 9, 3); !filled) return filled.describe();
     }
     for (const GemmOptions& o : configurations(m)) {
       GemmCall call{.m = m, .n = n, .k = k, .a = a.data(), .d = d.data()};
@@ -142,7 +143,7 @@ class Bench {
     return {.options = staged_for(o, graph_, w), .expression = epilogue_};
   }
 
-  static bool fill(runtime::DeviceBuffer& buffer, int rows, int k, int of, int shift) {
+  static Status fill(runtime::DeviceBuffer& buffer, int rows, int k, int of, int shift) {
     std::vector<bf16> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(k));
     std::vector<float> along(static_cast<std::size_t>(k));
     for (int i = 0; i < k; ++i)
@@ -159,7 +160,7 @@ class Bench {
   std::string check(const Size& size, const runtime::DeviceBuffer& d) const {
     if (epilogue_ != "d = acc") return {};
     std::vector<bf16> values(static_cast<std::size_t>(size.m) * static_cast<std::size_t>(size.n));
-    if (!d.read(values.data(), values.size() * sizeof(bf16))) return device_.why_not();
+    if (const Status read = d.read(values.data(), values.size() * sizeof(bf16)); !read) return read.describe();
     double depth = 0;
     for (int k = 0; k < size.k; ++k) depth += small(k, 5) * small(k + 3, 3);
     for (int i = 0; i < size.m; ++i) {
@@ -191,7 +192,7 @@ class Bench {
         if (!plan) return plan.error().describe();
         plans.push_back(*plan);
       }
-      if (!runtime::DeviceBuffer(device_, 16)) return device_.why_not();
+      if (const runtime::DeviceBuffer touch(device_, 16); !touch) return touch.status().describe();
       const Status ran = plans[0].run();
       if (!ran) return ran.describe();
       if (std::string wrong = check(size, d); !wrong.empty()) return wrong;
@@ -215,7 +216,7 @@ class Bench {
     const auto calls = [&](int count) {
       timer_.start();
       for (int i = 0; i < count; ++i) (void)plans[static_cast<std::size_t>(i) % plans.size()].run();
-      return timer_.stop() / count;
+      return timer_.stop().value_or(-1) / count;
     };
     const double once = calls(4);
     const int count = std::clamp(static_cast<int>(0.004 / once), 8, 1000);

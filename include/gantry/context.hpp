@@ -174,8 +174,9 @@ class GANTRY_API Context {
   bool is_simulated() const;
   // Of a simulated machine: none.
   const runtime::Device& device() const;
-  // What is worth knowing and stops nothing: a cache that is not used, lines of a tuning file that cannot be read.
-  const std::vector<std::string>& notes() const;
+  // What is worth knowing and stops nothing, a reason for each: a cache that is not used, lines of a tuning file that
+  // cannot be read.
+  const Status& notes() const;
 
   Result<GemmFunction> gemm(const GemmRequest& request) const;
 

@@ -10,6 +10,9 @@
 #include <gantry/gemm/pointer_array.hpp>
 #include <gantry/numeric/element_name.hpp>
 #include <gantry/runtime/printable.hpp>
+#include <gantry/runtime/runtime_rules.hpp>
+
+#include "call_rules.hpp"
 
 static_assert(static_cast<int>(gantry::StatusCode::ok) == GANTRY_OK &&
               static_cast<int>(gantry::StatusCode::invalid_argument) == GANTRY_INVALID_ARGUMENT &&
@@ -41,10 +44,13 @@ struct gantry_report {
 
 namespace {
 
+using gantry::CallRule;
 using gantry::ElementType;
 using gantry::Result;
 using gantry::Status;
 using gantry::StatusCode;
+using gantry::runtime::failure_of;
+using gantry::runtime::RuntimeRule;
 
 // What the last call of this thread that failed said.
 struct LastError {
@@ -61,8 +67,17 @@ gantry_status fail(const Status& status) {
   return static_cast<gantry_status>(status.code());
 }
 
-gantry_status refuse(const std::string& sentence) {
-  return fail(Status::failure(StatusCode::invalid_argument, sentence));
+gantry_status refuse(CallRule rule, const std::string& sentence, const std::string& operand = {}) {
+  Status out;
+  out.add({.rule = to_text(rule), .operand = operand, .sentence = sentence});
+  return fail(out);
+}
+
+// The same, of a number that is out of range.
+gantry_status refuse(CallRule rule, std::int64_t actual, std::int64_t nearest, const std::string& sentence) {
+  Status out;
+  out.add({.rule = to_text(rule), .actual = actual, .nearest = nearest, .sentence = sentence});
+  return fail(out);
 }
 
 gantry_status result_of(const Status& status) { return status.ok() ? GANTRY_OK : fail(status); }
@@ -74,13 +89,13 @@ gantry_status guarded(const Body& body) noexcept {
     return body();
   } catch (const std::bad_alloc&) {
     try {
-      return fail(Status::failure(StatusCode::out_of_memory, "the host's memory has run out"));
+      return fail(failure_of(RuntimeRule::host_out_of_memory, "the host's memory has run out"));
     } catch (...) {
       return GANTRY_OUT_OF_MEMORY;
     }
   } catch (const std::exception& e) {
     try {
-      fail(Status::failure(StatusCode::invalid_argument, std::string("an error inside of Gantry: ") + e.what()));
+      fail(failure_of(RuntimeRule::internal_error, std::string("an error inside of Gantry: ") + e.what()));
       last_error.internal = true;
     } catch (...) {  // there is no memory for the sentence: the status says enough
     }
@@ -97,8 +112,9 @@ gantry_status read_struct(const char* name, const Struct* from, Struct& out) {
   std::size_t size = 0;
   std::memcpy(&size, from, sizeof size);
   if (size < sizeof size || size > sizeof(Struct)) {
-    return refuse(std::string(name) + " has a size of " + std::to_string(size) + " bytes, and this library knows " +
-                  std::to_string(sizeof(Struct)) + ": begin with its initialiser, GANTRY_..., of the same version");
+    return refuse(CallRule::struct_size, static_cast<std::int64_t>(size), sizeof(Struct),
+                  std::string(name) + " has a size of " + std::to_string(size) + " bytes, and this library knows " +
+                      std::to_string(sizeof(Struct)) + ": begin with its initialiser, GANTRY_..., of the same version");
   }
   std::memcpy(&out, from, size);
   out.size = sizeof(Struct);
@@ -111,9 +127,10 @@ gantry_status read_element_of(const Struct* array, int index, int32_t size, std:
   static_assert(std::is_trivially_copyable_v<Struct>);
   const std::size_t bytes = size == 0 ? first : static_cast<std::size_t>(size);
   if (size < 0 || bytes < first || bytes > sizeof(Struct)) {
-    return refuse("an element of an array has a size of " + std::to_string(size) + " bytes, and this library knows " +
-                  std::to_string(first) + " to " + std::to_string(sizeof(Struct)) +
-                  ": begin the struct that has the array with its initialiser, GANTRY_..., of the same version");
+    return refuse(CallRule::struct_size, size, sizeof(Struct),
+                  "an element of an array has a size of " + std::to_string(size) + " bytes, and this library knows " +
+                      std::to_string(first) + " to " + std::to_string(sizeof(Struct)) +
+                      ": begin the struct that has the array with its initialiser, GANTRY_..., of the same version");
   }
   std::memcpy(&out, reinterpret_cast<const unsigned char*>(array) + static_cast<std::size_t>(index) * bytes, bytes);
   return GANTRY_OK;
@@ -128,7 +145,10 @@ std::string text_or(const char* text, const char* other) { return text == nullpt
 gantry_status read_element(const char* operand, const char* text, ElementType& out) {
   if (text == nullptr) return GANTRY_OK;
   const gantry::ParsedElementType parsed = gantry::parse_element_type(text);
-  if (!parsed.ok) return refuse(std::string(operand) + ": " + gantry::runtime::one_line(parsed.problem.c_str()));
+  if (!parsed.ok) {
+    const std::string sentence = std::string(operand) + ": " + gantry::runtime::one_line(parsed.problem.c_str());
+    return refuse(CallRule::element_type, sentence, operand);
+  }
   out = parsed.type;
   return GANTRY_OK;
 }
@@ -136,17 +156,21 @@ gantry_status read_element(const char* operand, const char* text, ElementType& o
 template <class Enum>
 gantry_status read_choice(const char* name, std::int32_t value, std::int32_t most, Enum& out) {
   if (value < 0 || value > most) {
-    return refuse(std::string(name) + " is " + std::to_string(value) + ": it is 0 to " + std::to_string(most));
+    const std::string sentence =
+        std::string(name) + " is " + std::to_string(value) + ": it is 0 to " + std::to_string(most);
+    return refuse(CallRule::choice, value, value < 0 ? 0 : most, sentence);
   }
   out = static_cast<Enum>(value);
   return GANTRY_OK;
 }
 
 gantry_status check_array(const char* what, int32_t count, const void* array) {
-  if (count < 0)
-    return refuse("the number of " + std::string(what) + " is " + std::to_string(count) + ": it is 0 or more");
-  if (count == 0 || array != nullptr) return GANTRY_OK;
-  return refuse("there are " + std::to_string(count) + " " + what + ", and their array is missing");
+  if (count == 0 || (count > 0 && array != nullptr)) return GANTRY_OK;
+  const std::string sentence =
+      count < 0 ? "the number of " + std::string(what) + " is " + std::to_string(count) + ": it is 0 or more"
+                : "there are " + std::to_string(count) + " " + what +
+                      ", and their array is missing: it has as many, or both are 0";
+  return refuse(CallRule::array_missing, sentence, what);
 }
 
 gantry_status read_options(const gantry_context_options* given, gantry::ContextOptions& out) {
@@ -279,7 +303,9 @@ gantry_status read_call(const gantry_call* given, gantry::GemmCall& out, gantry:
   return read_choice("the check", from.check, GANTRY_CHECK_DEVICE, options.check);
 }
 
-gantry_status missing(const char* what) { return refuse(std::string(what) + " is a null pointer"); }
+gantry_status missing(const char* what) {
+  return refuse(CallRule::null_pointer, std::string(what) + " is a null pointer", what);
+}
 
 // A call on a gemm, both checked; `body` gets the call.
 template <class Body>
@@ -341,7 +367,7 @@ gantry_status gantry_context_create(const gantry_context_options* options, gantr
     if (const gantry_status status = read_options(options, read); status != GANTRY_OK) return status;
     auto made = std::make_unique<gantry_context>(gantry_context{gantry::Context(read), {}});
     if (!made->context.status().ok()) return fail(made->context.status());
-    for (const std::string& note : made->context.notes()) made->notes += (made->notes.empty() ? "" : "\n") + note;
+    made->notes = made->context.notes().describe();
     *out = made.release();
     return static_cast<gantry_status>(GANTRY_OK);
   });
@@ -384,8 +410,9 @@ gantry_status gantry_gemm_argument(const gantry_gemm* gemm, int32_t index, gantr
     if (out == nullptr) return missing("the place of the argument");
     const gantry::fusion::Graph& graph = gemm->function.graph();
     if (index < 0 || index >= graph.argument_count) {
-      return refuse("there is no argument " + std::to_string(index) + ": the epilogue has " +
-                    std::to_string(graph.argument_count));
+      const std::string sentence = "there is no argument " + std::to_string(index) + ": the epilogue has " +
+                                   std::to_string(graph.argument_count) + ", counted from 0";
+      return refuse(CallRule::index, index, std::max(0, graph.argument_count - 1), sentence);
     }
     const gantry::fusion::Argument& a = graph.arguments[index];
     *out = {a.name.text, to_text(a.element), kind_of(a), a.row_major ? 0 : 1, a.has_default ? 1 : 0, a.block};

@@ -25,40 +25,32 @@ runtime::CacheOptions cache_options(const ContextOptions& options) {
   return out;
 }
 
-Status why_unusable(const runtime::Device& device) {
-  if (!device) return device.status();
-  if (device.is_hopper()) return {};
-  const runtime::DeviceFacts& f = device.facts();
-  return Status::failure(StatusCode::no_device, "the GPU is " + f.name + ", of compute capability " +
-                                                    std::to_string(f.major) + "." + std::to_string(f.minor) +
-                                                    "; kernels of Gantry are built for 9.0 (H100, H200)");
-}
-
 }  // namespace
 
 Context::State::State(const ContextOptions& asked)
     : options(asked), cache(cache_options(asked)), queue(threads_for(asked)) {
   if (asked.machine != MachineKind::simulated) {
     device = runtime::Device::open(asked.device);
-    status = why_unusable(device);
+    status = device.runs_kernels();
     if (status.ok()) machine = make_gpu_machine(device);
   }
   if (asked.machine == MachineKind::simulated || (asked.machine == MachineKind::automatic && !status.ok())) {
-    if (!status.ok()) notes.push_back("the simulated SM is used, since " + status.describe());
+    notes = runtime::with_words_before("the simulated SM is used, since ", status);
     status = {};
     simulated = true;
     device = {};
     machine = make_simulated_machine(asked.simulated);
   }
-  for (const StatusReason& reason : cache.note().reasons()) notes.push_back(reason.sentence);
+  notes = runtime::with_reasons_of(notes, cache.note());
   const std::string path = asked.tuning_file.empty() ? runtime::tuning_path() : asked.tuning_file;
   if (!path.empty()) tuning = TuningFile::read(path);
   if (!asked.tuning_file.empty() && access(path.c_str(), F_OK) != 0) {
-    notes.push_back("there is no tuning file " + runtime::one_line(path));
+    const std::string sentence = "there is no tuning file " + runtime::one_line(path);
+    notes =
+        runtime::with_reasons_of(notes, runtime::failure_of(runtime::RuntimeRule::tuning_file_missing, sentence, path));
   }
-  if (const std::string unread = runtime::unread_lines(tuning); !unread.empty()) {
-    notes.push_back("what cannot be read of the tuning file " + runtime::one_line(path) + ": " + unread);
-  }
+  const std::string before = "what cannot be read of the tuning file " + runtime::one_line(path) + ": ";
+  notes = runtime::with_reasons_of(notes, runtime::with_words_before(before, runtime::unread_lines(tuning)));
 }
 
 Context::Context(const ContextOptions& options) : state_(std::make_shared<State>(options)) {}
@@ -66,7 +58,7 @@ Context::Context(const ContextOptions& options) : state_(std::make_shared<State>
 const Status& Context::status() const { return state_->status; }
 bool Context::is_simulated() const { return state_->simulated; }
 const runtime::Device& Context::device() const { return state_->device; }
-const std::vector<std::string>& Context::notes() const { return state_->notes; }
+const Status& Context::notes() const { return state_->notes; }
 
 Result<GemmFunction> Context::gemm(const GemmRequest& request) const {
   if (!state_->status.ok()) return unexpected(state_->status);

@@ -13,7 +13,7 @@ struct Context::State {
   ContextOptions options;
   runtime::Device device;
   Status status;
-  std::vector<std::string> notes;
+  Status notes;
   runtime::KernelCache cache;
   TuningFile tuning;
   std::unique_ptr<Machine> machine;  // null where status says why

@@ -5,6 +5,7 @@
 #include <gantry/gemm/array_check.hpp>
 #include <gantry/gemm/gather_check.hpp>
 #include <gantry/gemm/group_check.hpp>
+#include <gantry/runtime/runtime_rules.hpp>
 
 namespace gantry {
 
@@ -24,7 +25,9 @@ class Findings {
 
   Status status() {
     if (all_ > kShown) {
-      out_.add(StatusCode::invalid_argument, std::to_string(all_ - kShown) + " more " + what_ + " are wrong");
+      const Status more = runtime::failure_of(runtime::RuntimeRule::findings_left_out,
+                                              std::to_string(all_ - kShown) + " more " + what_ + " are wrong");
+      out_ = runtime::with_reasons_of(std::move(out_), more);
     }
     return out_;
   }
@@ -153,9 +156,10 @@ Status check_on_device(const CheckedKernel& kernel, const GemmCall& call) {
   const bool grouped = o.groups != GemmGrouping::none, indexed = o.gather_a || o.scatter_d != RowScatter::none;
   if ((!grouped && !indexed) || call.batch <= 0) return {};
   if (kernel.machine.is_recording(kernel.stream)) {
-    return Status::failure(StatusCode::invalid_argument,
-                           "the stream records a CUDA graph, and a check of what is on the device waits for the stream "
-                           "and copies: check before recording, or run without the check");
+    return runtime::failure_of(
+        runtime::RuntimeRule::check_while_recording,
+        "the stream records a CUDA graph, and a check of what is on the device waits for the stream and copies: check "
+        "before recording, or run without the check");
   }
   if (o.groups == GemmGrouping::pointer_array) return check_gemms(kernel, call);
   if (grouped) {

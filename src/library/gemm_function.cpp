@@ -96,8 +96,8 @@ Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::pl
 Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options) {
   if (options.simulated != nullptr) {
     if (!context_->simulated) {
-      return Status::failure(StatusCode::invalid_argument,
-                             "a run with a report is one on the simulated SM, and this context is on a GPU");
+      return failure_of(RuntimeRule::report_of_a_gpu,
+                        "a run with a report is one on the simulated SM, and this context is on a GPU");
     }
     options.simulated->report = {};
     options.simulated->report.completed = true;
@@ -267,8 +267,10 @@ Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
   for (const Kernel* kernel : wanted) {
     for (const StatusReason& reason : kernel->problem.reasons()) out.add(reason);
     if (kernel->stage == Kernel::Stage::absent) {
-      out.add(StatusCode::no_kernel, std::string(to_text(kernel->design->options).c_str()) +
-                                         " is not in the cache, and the policy is never to compile");
+      const std::string name = to_text(kernel->design->options).c_str();
+      out = with_reasons_of(
+          std::move(out),
+          failure_of(RuntimeRule::kernel_missing, name + " is not in the cache, and the policy is never to compile"));
     }
   }
   return out;

@@ -9,12 +9,15 @@ namespace gantry {
 
 namespace {
 
+using runtime::failure_of;
+using runtime::has;
+using runtime::RuntimeRule;
+
 // Another attempt ends alike, and another configuration may not.
 bool is_configuration_refused(const Status& status) {
   const std::vector<StatusReason>& all = status.reasons();
   const auto unsupported = [](const StatusReason& reason) { return reason.code == StatusCode::unsupported; };
-  return runtime::has(status, runtime::RuntimeRule::configuration_refused) ||
-         std::any_of(all.begin(), all.end(), unsupported);
+  return has(status, RuntimeRule::configuration_refused) || std::any_of(all.begin(), all.end(), unsupported);
 }
 
 // What `load` gives, or what it threw as a status: an exception of a worker would end the program.
@@ -23,9 +26,11 @@ Result<std::shared_ptr<const MachineGemm>> caught(const Load& load) {
   try {
     return load();
   } catch (const std::bad_alloc&) {
-    return failure(StatusCode::out_of_memory, "the host's memory has run out while a kernel was compiled or loaded");
+    return unexpected(failure_of(RuntimeRule::host_out_of_memory,
+                                 "the host's memory has run out while a kernel was compiled or loaded"));
   } catch (const std::exception& e) {
-    return failure(StatusCode::compile_failed, std::string("a kernel could not be compiled or loaded: ") + e.what());
+    return unexpected(
+        failure_of(RuntimeRule::compiler_failed, std::string("a kernel could not be compiled or loaded: ") + e.what()));
   }
 }
 
@@ -33,11 +38,11 @@ Result<std::shared_ptr<const MachineGemm>> caught(const Load& load) {
 
 Status GemmFunction::State::no_kernel(const Status* failed, CompilePolicy policy) {
   if (failed != nullptr) return *failed;
-  return Status::failure(StatusCode::no_kernel,
-                         policy == CompilePolicy::never
-                             ? "no kernel for this GEMM is in the cache or among the shipped ones, and the policy is "
-                               "never to compile; warm_up with another policy makes them"
-                             : "no kernel for this GEMM can be built");
+  return failure_of(RuntimeRule::kernel_missing,
+                    policy == CompilePolicy::never
+                        ? "no kernel for this GEMM is in the cache or among the shipped ones, and the policy is never "
+                          "to compile; warm_up with another policy makes them"
+                        : "no kernel for this GEMM can be built");
 }
 
 runtime::GemmSpec GemmFunction::State::spec(const GemmDesign& design) const {
@@ -108,7 +113,7 @@ void GemmFunction::State::start_compiling(Kernel& kernel) {
   });
   kernel.stage = queued ? Kernel::Stage::on_its_way : Kernel::Stage::failed;
   if (!queued) {
-    kernel.problem = Status::failure(StatusCode::out_of_memory, "no thread could be started to compile a kernel");
+    kernel.problem = failure_of(RuntimeRule::thread_not_started, "no thread could be started to compile a kernel");
   }
 }
 
@@ -162,10 +167,10 @@ Result<GemmFunction::State::Picked> GemmFunction::State::pick(runtime::GemmChoos
     }
     if (there != nullptr) return Picked{there, wanted == nullptr ? there : wanted};
     if (recording) {
-      return failure(
-          StatusCode::no_kernel,
+      return unexpected(failure_of(
+          RuntimeRule::kernel_while_recording,
           "no kernel for this GEMM is loaded, and none can be while the stream records a CUDA graph; run it, or "
-          "warm_up its size, before");
+          "warm_up its size, before"));
     }
     if (wanted == nullptr) return pick_any_kept(lock, chooser, failed);
     changed_.wait(lock, [&] { return wanted->stage != Kernel::Stage::on_its_way; });

@@ -110,7 +110,7 @@ class GpuMachine : public Machine {
   std::shared_ptr<Workspace> workspace_of(const WorkspaceKey& key);
 
   // Zeros, there for every stream when this returns.
-  bool clear_now(const DeviceBuffer& memory) const;
+  Status clear_now(const DeviceBuffer& memory) const;
 
   Device device_;
   std::unique_ptr<runtime::KernelCompiler> compiler_;
@@ -119,19 +119,19 @@ class GpuMachine : public Machine {
   std::uint64_t uses_ = 0;
 };
 
-bool GpuMachine::clear_now(const DeviceBuffer& memory) const {
+Status GpuMachine::clear_now(const DeviceBuffer& memory) const {
   constexpr unsigned kNonBlocking = 1;
-  Device::State& state = *device_.shared_state();
+  const Device::State& state = *device_.shared_state();
   const Driver& driver = state.driver;
   const CurrentContext current(state.context);
   void* stream = nullptr;
-  if (!state.check(driver.stream_create(&stream, kNonBlocking), "making a stream")) return false;
+  if (Status made = driver.status_of(driver.stream_create(&stream, kNonBlocking), "making a stream"); !made)
+    return made;
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-  const bool done =
-      state.check(driver.set_bytes_async(address, 0, kSplitFlagBytes, stream), "clearing the workspace") &&
-      state.check(driver.stream_synchronize(stream), "clearing the workspace");
+  int code = driver.set_bytes_async(address, 0, kSplitFlagBytes, stream);
+  if (code == 0) code = driver.stream_synchronize(stream);
   driver.stream_destroy(stream);
-  return done;
+  return driver.status_of(code, "clearing the workspace");
 }
 
 GpuMachine::WorkspaceKey GpuMachine::workspace_key(void* stream) const {
@@ -166,8 +166,8 @@ Result<Machine::Lease> GpuMachine::workspace(void* stream, std::size_t bytes) {
   if (one->memory.bytes() < bytes || !one->memory) {
     const OutsideOfRecordings guard;
     DeviceBuffer larger(device_, std::max(bytes, 2 * one->memory.bytes()));
-    if (!larger) return failure(StatusCode::out_of_memory, "the workspace: " + device_.why_not());
-    if (!clear_now(larger)) return failure(StatusCode::device_failed, device_.why_not());
+    if (!larger) return unexpected(runtime::with_words_before("the workspace: ", larger.status()));
+    if (Status cleared = clear_now(larger); !cleared) return unexpected(std::move(cleared));
     if (one->memory) one->outgrown.push_back(std::move(one->memory));
     one->memory = std::move(larger);
   }
@@ -179,8 +179,8 @@ Status GpuMachine::clear(void* workspace, std::size_t bytes, void* stream) const
   Device::State& state = *device_.shared_state();
   const CurrentContext current(state.context);
   const int code = state.driver.set_bytes_async(reinterpret_cast<std::uintptr_t>(workspace), 0, bytes, stream);
-  if (code == 0) return {};
-  return Status::failure(StatusCode::device_failed, state.driver.why_not(code, "clearing the workspace"));
+  if (code == 0) return {};  // without the text that a status needs
+  return state.driver.status_of(code, "clearing the workspace");
 }
 
 Status GpuMachine::read(void* to, const void* from, std::size_t bytes, void* stream) const {
@@ -189,8 +189,7 @@ Status GpuMachine::read(void* to, const void* from, std::size_t bytes, void* str
   const CurrentContext current(state.context);
   int code = state.driver.stream_synchronize(stream);
   if (code == 0) code = state.driver.copy_from(to, reinterpret_cast<std::uintptr_t>(from), bytes);
-  if (code == 0) return {};
-  return Status::failure(StatusCode::device_failed, state.driver.why_not(code, "reading the groups"));
+  return state.driver.status_of(code, "reading the groups");
 }
 
 }  // namespace

@@ -180,11 +180,16 @@ std::string tuning_path() {
   return home.empty() ? "" : home + "/.config/gantry/tuning";
 }
 
-std::string unread_lines(const TuningFile& tuning) {
+Status unread_lines(const TuningFile& tuning) {
   const std::vector<TuningReason>& reasons = tuning.reasons();
-  if (reasons.empty()) return {};
-  const std::string first = one_line(describe(reasons.front()).c_str());
-  return reasons.size() == 1 ? first : std::to_string(reasons.size()) + " lines; the first: " + first;
+  Status out;
+  if (reasons.empty()) return out;
+  const auto count = static_cast<std::int64_t>(reasons.size());
+  const std::string before = count == 1 ? "" : std::to_string(count) + " lines; the first: ";
+  out.add({.rule = entry_of(reasons.front().rule).name,
+           .actual = count,
+           .sentence = before + one_line(describe(reasons.front()).c_str())});
+  return out;
 }
 
 }  // namespace gantry::runtime

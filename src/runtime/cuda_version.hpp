@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <gantry/runtime/runtime_rules.hpp>
+
 namespace gantry::runtime {
 
 struct CudaVersion {
@@ -21,14 +23,15 @@ struct CudaVersion {
   std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
 };
 
-// Empty, or how a sentence that begins with the compiler ends: the driver would not load its cubins, which are of a
-// newer major version. Versions of one major version load each other's. A driver of 0 is unknown.
-inline std::string newer_than_driver(CudaVersion compiler, int driver, const std::string& name) {
-  if (driver == 0 || compiler.major <= CudaVersion::of_driver(driver).major) return {};
-  return " is version " + compiler.text() + ", and the driver knows CUDA up to " +
-         CudaVersion::of_driver(driver).text() +
-         ": it would not load what this compiler makes; install a newer driver, or " + name + " " +
-         std::to_string(CudaVersion::of_driver(driver).major);
+// Whether a driver loads the cubins of a compiler: not those of one of a newer major version. Versions of one major
+// version load each other's. A driver of 0 is unknown. Sentences are to begin with the compiler.
+inline Status check_driver_loads(CudaVersion compiler, int driver, const std::string& name) {
+  const CudaVersion known = CudaVersion::of_driver(driver);
+  if (driver == 0 || compiler.major <= known.major) return {};
+  return failure_of(RuntimeRule::compiler_newer_than_driver,
+                    " is version " + compiler.text() + ", and the driver knows CUDA up to " + known.text() +
+                        ": it would not load what this compiler makes; install a newer driver, or " + name + " " +
+                        std::to_string(known.major));
 }
 
 }  // namespace gantry::runtime

@@ -41,9 +41,10 @@ Device Device::open(int index) {
     return out;
   }
   int devices = 0;
-  if (!state->check(driver.init(0), "starting the driver") ||
-      !state->check(driver.device_count(&devices), "counting GPUs")) {
-    out.status_ = failure_of(RuntimeRule::device_missing, "there is no GPU: " + state->why_not());
+  Status counted = driver.status_of(driver.init(0), "starting the driver");
+  if (counted) counted = driver.status_of(driver.device_count(&devices), "counting GPUs");
+  if (!counted) {
+    out.status_ = failure_of(RuntimeRule::device_missing, "there is no GPU: " + in_one_sentence(counted));
     return out;
   }
   if (devices == 0) {
@@ -58,9 +59,10 @@ Device Device::open(int index) {
     return out;
   }
   const std::string opening = "opening GPU " + std::to_string(index);
-  if (!state->check(driver.device_get(&state->device, index), opening.c_str()) ||
-      !state->check(driver.context_retain(&state->context, state->device), opening.c_str())) {
-    out.status_ = failure_of(RuntimeRule::device_unusable, "the GPU cannot be used: " + state->why_not());
+  Status opened = driver.status_of(driver.device_get(&state->device, index), opening);
+  if (opened) opened = driver.status_of(driver.context_retain(&state->context, state->device), opening);
+  if (!opened) {
+    out.status_ = failure_of(RuntimeRule::device_unusable, "the GPU cannot be used: " + in_one_sentence(opened));
     return out;
   }
   out.facts_ = facts_of(*state);
@@ -69,26 +71,31 @@ Device Device::open(int index) {
   return out;
 }
 
-bool Device::synchronize() const {
-  if (state_ == nullptr) return false;
-  const CurrentContext current(state_->context);
-  return state_->check(state_->driver.context_synchronize(), "waiting for the GPU");
+Status Device::runs_kernels() const {
+  if (!status_) return status_;
+  if (facts_.major == 9 && facts_.minor == 0) return {};
+  return failure_of(RuntimeRule::device_unsupported,
+                    "the GPU is " + facts_.name + ", of compute capability " + std::to_string(facts_.major) + "." +
+                        std::to_string(facts_.minor) + "; kernels of Gantry are built for 9.0 (H100, H200)");
 }
 
-std::string Device::why_not() const { return state_ == nullptr ? status_.describe() : state_->why_not(); }
+Status Device::synchronize() const {
+  if (state_ == nullptr) return status_;
+  const CurrentContext current(state_->context);
+  return state_->driver.status_of(state_->driver.context_synchronize(), "waiting for the GPU");
+}
 
-DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes) : bytes_(bytes) {
+DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes) : bytes_(bytes), status_(device.status()) {
   if (!device) return;
   DeviceAddress address = 0;
   // An empty matrix has an address too.
   const std::size_t asked = bytes == 0 ? 16 : bytes;
-  Device::State& state = *device.shared_state();
+  const Device::State& state = *device.shared_state();
   const CurrentContext current(state.context);
-  if (const int code = state.driver.allocate(&address, asked); code != 0) {
-    state.note(state.driver.why_not(code, "allocating memory of the GPU") + "; " + std::to_string(bytes) +
-               " bytes were asked for");
-    return;
-  }
+  const int code = state.driver.allocate(&address, asked);
+  status_ = with_words_after(state.driver.status_of(code, "allocating memory of the GPU"),
+                             "; " + std::to_string(bytes) + " bytes were asked for");
+  if (!status_) return;
   state_ = device.shared_state();
   address_ = static_cast<std::uintptr_t>(address);
 }
@@ -96,12 +103,15 @@ DeviceBuffer::DeviceBuffer(const Device& device, std::size_t bytes) : bytes_(byt
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
     : state_(std::move(other.state_)),
       address_(std::exchange(other.address_, 0)),
-      bytes_(std::exchange(other.bytes_, 0)) {}
+      bytes_(std::exchange(other.bytes_, 0)) {
+  std::swap(status_, other.status_);
+}
 
 DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   std::swap(state_, other.state_);
   std::swap(address_, other.address_);
   std::swap(bytes_, other.bytes_);
+  std::swap(status_, other.status_);
   return *this;
 }
 
@@ -111,25 +121,28 @@ DeviceBuffer::~DeviceBuffer() {
   state_->driver.release(address_);
 }
 
-bool DeviceBuffer::write(const void* from, std::size_t count) {
-  if (state_ == nullptr) return false;
+Status DeviceBuffer::write(const void* from, std::size_t count) {
+  if (state_ == nullptr) return status_;
   const CurrentContext current(state_->context);
-  return state_->check(state_->driver.copy_to(address_, from, count), "copying to the GPU");
+  return state_->driver.status_of(state_->driver.copy_to(address_, from, count), "copying to the GPU");
 }
-bool DeviceBuffer::read(void* to, std::size_t count) const {
-  if (state_ == nullptr) return false;
+Status DeviceBuffer::read(void* to, std::size_t count) const {
+  if (state_ == nullptr) return status_;
   const CurrentContext current(state_->context);
-  return state_->check(state_->driver.copy_from(to, address_, count), "copying from the GPU");
+  return state_->driver.status_of(state_->driver.copy_from(to, address_, count), "copying from the GPU");
 }
-bool DeviceBuffer::fill(unsigned char value) {
-  if (state_ == nullptr) return false;
+Status DeviceBuffer::fill(unsigned char value) {
+  if (state_ == nullptr) return status_;
+  if (bytes_ == 0) return {};
   const CurrentContext current(state_->context);
-  return bytes_ == 0 || state_->check(state_->driver.set_bytes(address_, value, bytes_), "filling memory of the GPU");
+  return state_->driver.status_of(state_->driver.set_bytes(address_, value, bytes_), "filling memory of the GPU");
 }
 
 DeviceTimer::DeviceTimer(const Device& device) : state_(device.shared_state()) {
   const CurrentContext current(state_->context);
-  for (void*& event : events_) state_->check(state_->driver.event_create(&event, 0), "making an event");
+  for (void*& event : events_) {
+    if (made_) made_ = state_->driver.status_of(state_->driver.event_create(&event, 0), "making an event");
+  }
 }
 DeviceTimer::~DeviceTimer() {
   const CurrentContext current(state_->context);
@@ -139,18 +152,22 @@ DeviceTimer::~DeviceTimer() {
 }
 
 void DeviceTimer::start() {
+  begun_ = made_;
+  if (!begun_) return;
   const CurrentContext current(state_->context);
-  state_->check(state_->driver.event_record(events_[0], nullptr), "recording an event");
+  begun_ = state_->driver.status_of(state_->driver.event_record(events_[0], nullptr), "recording an event");
 }
 
-double DeviceTimer::stop() {
+Result<double> DeviceTimer::stop() {
   const CurrentContext current(state_->context);
   float milliseconds = 0;
   const Driver& driver = state_->driver;
-  const bool fine = state_->check(driver.event_record(events_[1], nullptr), "recording an event") &&
-                    state_->check(driver.event_synchronize(events_[1]), "running on the GPU") &&
-                    state_->check(driver.event_elapsed(&milliseconds, events_[0], events_[1]), "reading an event");
-  return fine ? static_cast<double>(milliseconds) / 1e3 : -1;
+  Status out = begun_;
+  if (out) out = driver.status_of(driver.event_record(events_[1], nullptr), "recording an event");
+  if (out) out = driver.status_of(driver.event_synchronize(events_[1]), "running on the GPU");
+  if (out) out = driver.status_of(driver.event_elapsed(&milliseconds, events_[0], events_[1]), "reading an event");
+  if (!out) return unexpected(std::move(out));
+  return static_cast<double>(milliseconds) / 1e3;
 }
 
 }  // namespace gantry::runtime

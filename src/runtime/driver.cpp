@@ -62,13 +62,20 @@ const Driver& Driver::get() {
   return driver;
 }
 
-std::string Driver::why_not(int code, const char* what) const {
+Status Driver::status_of(int code, const std::string& what) const {
+  constexpr int kNoMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
   if (code == 0) return {};
   const char* text = nullptr;
   if (error_string == nullptr || error_string(code, &text) != 0 || text == nullptr) {
     text = "an error without a description";
   }
-  return std::string(what) + ": the driver says \"" + text + "\" (" + std::to_string(code) + ")";
+  Status out;
+  const RuntimeRule rule = code == kNoMemory ? RuntimeRule::device_out_of_memory : RuntimeRule::device_call_failed;
+  out.add({.code = code_of(rule),
+           .rule = to_text(rule),
+           .actual = code,
+           .sentence = what + ": the driver says \"" + text + "\" (" + std::to_string(code) + ")"});
+  return out;
 }
 
 CurrentContext::CurrentContext(void* context) {

@@ -94,8 +94,8 @@ struct Driver {
                       const std::uint32_t*, const std::uint32_t*, int, int, int, int) = nullptr;
   int (*replace_address)(void*, void*) = nullptr;
 
-  // Empty for 0; else "<what>: the driver says "..." (code)".
-  std::string why_not(int code, const char* what) const;
+  // ok for 0; else "<what>: the driver says "..." (code)".
+  Status status_of(int code, const std::string& what) const;
 
  private:
   Driver();

@@ -18,12 +18,8 @@ constexpr const char* kSumEntry = "gantry_sum_slots";
 
 bool has_reductions(const fusion::Graph& graph) { return graph.count(fusion::ArgumentKind::reduction) > 0; }
 
-TmaDescriptor encode_for_gpu(const TmaDescriptorParams& p, std::string& problem) {
-  const EncodedTmaDescriptor checked = encode_packed(p);
-  if (!checked.ok()) {
-    if (problem.empty()) problem = describe(checked).c_str();
-    return checked.map;
-  }
+Result<TmaDescriptor> encode_for_gpu(const TmaDescriptorParams& p) {
+  if (Result<TmaDescriptor> by_rules = encode_by_rules(p); !by_rules) return by_rules;
   std::uint64_t dims[8] = {}, strides[8] = {};
   std::uint32_t box[8] = {}, steps[8] = {};
   for (int i = 0; i < kTmaMaxRank; ++i) {
@@ -39,7 +35,7 @@ TmaDescriptor encode_for_gpu(const TmaDescriptorParams& p, std::string& problem)
       driver.encode_tiled(&map, static_cast<int>(p.data_type), static_cast<std::uint32_t>(p.rank), address, dims,
                           strides, box, steps, static_cast<int>(p.interleave), static_cast<int>(p.swizzle),
                           static_cast<int>(p.l2_promotion), static_cast<int>(p.fill));
-  if (code != 0 && problem.empty()) problem = driver.why_not(code, "encoding a tensor map");
+  if (code != 0) return unexpected(driver.status_of(code, "encoding a tensor map"));
   return map;
 }
 
@@ -89,15 +85,12 @@ std::unique_ptr<KernelCompiler> find_gpu_compiler(const Device& device) {
       NvrtcCompiler::find(NvrtcSearch::from_environment(device.facts().driver_version)));
   if (nvrtc->status()) return nvrtc;
   const Compiler nvcc = Compiler::find();
-  const std::string newer =
-      nvcc ? newer_than_driver(CudaVersion::of_text(nvcc.version()), device.facts().driver_version, "nvcc") : "";
-  if (nvcc && newer.empty()) return std::make_unique<NvccCompiler>(nvcc, ImageKind::cubin);
-  Status none = nvrtc->status();
-  const Status other = newer.empty()
-                           ? nvcc.status()
-                           : failure_of(RuntimeRule::compiler_newer_than_driver, one_line(nvcc.path()) + newer);
-  for (const StatusReason& reason : other.reasons()) none.add(reason);
-  return std::make_unique<NoCompiler>(std::move(none));
+  const Status usable =
+      nvcc ? with_words_before(one_line(nvcc.path()), check_driver_loads(CudaVersion::of_text(nvcc.version()),
+                                                                         device.facts().driver_version, "nvcc"))
+           : nvcc.status();
+  if (usable) return std::make_unique<NvccCompiler>(nvcc, ImageKind::cubin);
+  return std::make_unique<NoCompiler>(with_reasons_of(nvrtc->status(), usable));
 }
 
 CachedKernel compile_gemm(const KernelCache& cache, const KernelCompiler& compiler, const GemmSpec& spec) {
@@ -220,7 +213,7 @@ Status LoadedGemm::run(const PlannedGemm& plan, const GemmAddresses& addresses, 
   }
   ParameterBlock parameters(plan.parameter_bytes());
   if (!plan.write(addresses, workspace, parameters.data())) {
-    return Status::failure(StatusCode::device_failed, "the driver could not move a tensor map to another address");
+    return failure_of(RuntimeRule::device_call_failed, "the driver could not move a tensor map to another address");
   }
   Status launched = state_->gemm.launch(plan.launch().config, parameters.data(), stream);
   if (!launched || !plan.launch().sums_slots()) return launched;
@@ -252,8 +245,8 @@ Result<LoadedGemmPlan> LoadedGemm::plan(const GemmCall& call) const {
   addresses_of(call, state_->graph, state->addresses);
   if (const std::size_t bytes = state->plan.workspace_bytes(); bytes > 0) {
     state->workspace = DeviceBuffer(state_->device, bytes);
-    if (!state->workspace || !state->workspace.fill(0)) {
-      return failure(StatusCode::out_of_memory, "the workspace: " + state_->device.why_not());
+    if (const Status cleared = state->workspace.fill(0); !cleared) {
+      return unexpected(with_words_before("the workspace: ", cleared));
     }
   }
   state->text = explain(state->plan, call);

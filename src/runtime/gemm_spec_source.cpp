@@ -91,8 +91,11 @@ Status check_functions(const std::vector<FunctionText>& functions) {
              "the function \"" + one_line(f.name) + "\" " + why});
   };
   if (functions.size() > kMost) {
-    out.add(StatusCode::invalid_argument, std::to_string(functions.size()) + " functions were given: at most " +
-                                              std::to_string(kMost) + " come with an expression");
+    out.add({.rule = "functions_too_many",
+             .actual = static_cast<std::int64_t>(functions.size()),
+             .nearest = kMost,
+             .sentence = std::to_string(functions.size()) + " functions were given: at most " + std::to_string(kMost) +
+                         " come with an expression"});
   }
   for (const FunctionText& f : functions) {
     const std::vector<std::string> parameters = parameters_of(f);
@@ -140,6 +143,15 @@ fusion::ParsedGraph parse(const GemmSpec& spec) {
   return fusion::parse_graph(spec.expression, users);
 }
 
+const char* name_of(fusion::TextRule rule) {
+  constexpr const char* kNames[] = {
+#define GANTRY_X(id) #id,
+      GANTRY_FUSION_TEXT_RULES(GANTRY_X)
+#undef GANTRY_X
+  };
+  return kNames[static_cast<int>(rule)];
+}
+
 }  // namespace
 
 bool uses_source(const GemmSpec& spec) {
@@ -149,7 +161,14 @@ bool uses_source(const GemmSpec& spec) {
 Result<DesignedSpec> design_spec(const GemmSpec& spec) {
   if (Status refused = check_functions(spec.functions); !refused) return unexpected(std::move(refused));
   const fusion::ParsedGraph parsed = parse(spec);
-  if (!parsed.ok()) return failure(StatusCode::invalid_argument, explain(spec.expression, parsed).c_str());
+  if (!parsed.ok()) {
+    Status unread;
+    unread.add({.rule = name_of(parsed.rule),
+                .operand = "epilogue",
+                .actual = parsed.position + 1,  // the column
+                .sentence = explain(spec.expression, parsed).c_str()});
+    return unexpected(std::move(unread));
+  }
   DesignedSpec out{.graph = parsed.graph};
   Status refused;
   add_reasons(refused, StatusCode::unsupported, fusion::check_elements(out.graph));

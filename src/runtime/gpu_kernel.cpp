@@ -7,12 +7,6 @@ namespace gantry::runtime {
 namespace {
 
 constexpr int kMaxDynamicShared = 8, kNonPortableCluster = 14;  // CUfunction_attribute
-constexpr int kNoMemory = 2;                                    // CUDA_ERROR_OUT_OF_MEMORY
-
-Status refused(const Driver& driver, int code, const std::string& what) {
-  return Status::failure(code == kNoMemory ? StatusCode::out_of_memory : StatusCode::device_failed,
-                         driver.why_not(code, what.c_str()));
-}
 
 // A launch with its attributes, in the driver's words. Refers to itself.
 struct Prepared {
@@ -62,7 +56,7 @@ Result<GpuKernel> GpuKernel::load(const Device& device, std::string_view cubin, 
   const Driver& driver = loaded->device->driver;
   const CurrentContext current(loaded->device->context);
   if (const int code = driver.module_load(&loaded->module, cubin.data()); code != 0) {
-    return unexpected(refused(driver, code, "loading " + options.title));
+    return unexpected(driver.status_of(code, "loading " + options.title));
   }
   GpuKernel out;
   out.loaded_ = loaded;
@@ -76,7 +70,7 @@ Result<GpuKernel> GpuKernel::other(const GpuKernelOptions& options) const {
   int code = driver.module_function(&out.function_, loaded_->module, options.entry);
   if (code == 0) code = driver.function_set(out.function_, kMaxDynamicShared, options.shared_bytes);
   if (code != 0) {
-    return unexpected(refused(driver, code, "finding " + std::string(options.entry) + " in " + options.title));
+    return unexpected(driver.status_of(code, "finding " + std::string(options.entry) + " in " + options.title));
   }
   // Clusters of more than 8 CTAs are for those who ask; a launch of 8 or fewer is not changed by it.
   driver.function_set(out.function_, kNonPortableCluster, 1);
@@ -98,8 +92,8 @@ Status GpuKernel::launch(const LaunchConfig& config, const void* parameters, voi
   const Prepared prepared(config, stream);
   void* arguments[] = {const_cast<void*>(parameters)};  // NOLINT(cppcoreguidelines-pro-type-const-cast): theirs
   const int code = driver.launch(&prepared.launch, function_, arguments, nullptr);
-  if (code == 0) return {};
-  return refused(driver, code, std::string("launching ") + config.name);
+  if (code == 0) return {};  // without the text that a status needs
+  return driver.status_of(code, std::string("launching ") + config.name);
 }
 
 bool is_capturing(const Device& device, void* stream) {

@@ -111,9 +111,9 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
     const auto library = std::make_shared<Library>(name);
     if (!library->module) continue;
     out.status_ = with_words_before(one_line(name) + " cannot be used: ", library->look_up());
-    if (const std::string newer = newer_than_driver(library->known, search.driver_version, "libnvrtc");
-        out.status_.ok() && !newer.empty()) {
-      out.status_ = failure_of(RuntimeRule::compiler_newer_than_driver, one_line(name) + newer);
+    if (out.status_) {
+      out.status_ =
+          with_words_before(one_line(name), check_driver_loads(library->known, search.driver_version, "libnvrtc"));
     }
     if (!out.status_.ok()) continue;
     out.library_ = library;

@@ -4,6 +4,7 @@
 
 #include <gantry/epilogue/fusion/print.hpp>
 #include <gantry/gemm/explain.hpp>
+#include <gantry/runtime/runtime_rules.hpp>
 
 #include "reasons_to_status.hpp"
 
@@ -38,6 +39,12 @@ GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion
 
 }  // namespace
 
+Result<TmaDescriptor> encode_by_rules(const TmaDescriptorParams& params) {
+  const EncodedTmaDescriptor encoded = encode_packed(params);
+  if (encoded.ok()) return encoded.map;
+  return unexpected(failure_of(RuntimeRule::map_not_encoded, describe(encoded).c_str()));
+}
+
 ParameterBlock::ParameterBlock(std::size_t bytes) : data_(in_place_) {
   if (bytes <= kInPlace) return;
   constexpr std::size_t kAlignment = 128;
@@ -49,9 +56,14 @@ ParameterBlock::ParameterBlock(std::size_t bytes) : data_(in_place_) {
 Status check_call(const GemmDesign& design, const fusion::Graph& of_text, const GemmCall& call, int functions) {
   const fusion::Graph graph = with_access(of_text, design.options);
   if (call.arguments.given() > fusion::kMaxArguments) {
-    return Status::failure(StatusCode::invalid_argument, std::to_string(call.arguments.given()) +
-                                                             " arguments of the epilogue were given: a graph has " +
-                                                             std::to_string(fusion::kMaxArguments) + " at most");
+    Status many;
+    many.add({.rule = "arguments_too_many",
+              .actual = call.arguments.given(),
+              .nearest = fusion::kMaxArguments,
+              .sentence = std::to_string(call.arguments.given()) +
+                          " arguments of the epilogue were given: a graph has " +
+                          std::to_string(fusion::kMaxArguments) + " at most"});
+    return many;
   }
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   Status out;
@@ -106,16 +118,18 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   // Deterministic reductions clear their counters at each run; those lie behind the partial sums.
   void* const reductions = static_cast<unsigned char*>(base()) + out.launch_.needs.reductions_at();
   if (design.store == GemmStore::collective) out.fills_ = fills_of(design, inputs, 0, reductions);
-  std::string problem;
+  Status refused;
   std::vector<std::uint64_t> encoded;  // addresses, map after map
   write_parameters(
       design, inputs, out.launch_, base(),
       [&](const TmaDescriptorParams& params) {
         encoded.push_back(params.address);
-        return machine.encode(params, problem);
+        const Result<TmaDescriptor> map = machine.encode(params);
+        if (!map && refused.ok()) refused = map.error();
+        return map ? *map : TmaDescriptor{};
       },
       bytes);
-  if (!problem.empty()) return failure(StatusCode::device_failed, problem);
+  if (!refused) return unexpected(std::move(refused));
   out.note_places(design, graph, inputs);
   GemmAddresses addresses;
   addresses_of(call, graph, addresses);

@@ -34,11 +34,14 @@ struct GemmAddresses {
 struct PlanningMachine {
   Architecture arch = kH200;
   int resident_clusters = 1;  // of the design's size
-  // Makes a tensor map, or leaves a sentence.
-  TmaDescriptor (*encode)(const TmaDescriptorParams& params, std::string& problem) = nullptr;
+  // Makes a tensor map.
+  Result<TmaDescriptor> (*encode)(const TmaDescriptorParams& params) = nullptr;
   // Moves one to another address.
   bool (*move)(TmaDescriptor& map, void* address) = nullptr;
 };
+
+// A tensor map that breaks no rule of TMA, without asking the driver.
+Result<TmaDescriptor> encode_by_rules(const TmaDescriptorParams& params);
 
 // Bytes that begin at a multiple of 128.
 class ParameterBlock {

@@ -65,12 +65,6 @@ GemmSpec filled_in(const GemmSpec& spec, const DesignedSpec& designed) {
   return same ? GemmSpec{design.options, spec.expression, spec.functions} : spec;
 }
 
-TmaDescriptor encode_simulated(const TmaDescriptorParams& params, std::string& problem) {
-  const EncodedTmaDescriptor encoded = encode_packed(params);
-  if (!encoded.ok() && problem.empty()) problem = describe(encoded).c_str();
-  return encoded.map;
-}
-
 bool move_simulated(TmaDescriptor& map, void* address) {
   const UnpackedTmaDescriptor unpacked = unpack(map);
   if (!unpacked) return false;
@@ -84,7 +78,7 @@ PlanningMachine machine_of(const GemmDesign& design, int sms) {
   PlanningMachine machine;
   machine.arch = simulated_architecture(sms);
   machine.resident_clusters = machine.arch.resident_clusters(design.cluster_size());
-  machine.encode = encode_simulated;
+  machine.encode = encode_by_rules;
   machine.move = move_simulated;
   return machine;
 }
@@ -219,8 +213,8 @@ Result<SimulatedGemmPlan> SimulatedGemm::plan(const GemmCall& call, int sms) con
   if (const std::size_t bytes = state->plan.workspace_bytes(); bytes > 0) {
     state->workspace = detail::MachineMemory(bytes, detail::MemoryKind::host);
     if (state->workspace.data() == nullptr) {
-      return failure(StatusCode::out_of_memory,
-                     "there is no memory left for " + std::to_string(bytes) + " bytes of workspace");
+      return unexpected(failure_of(RuntimeRule::host_out_of_memory,
+                                   "there is no memory left for " + std::to_string(bytes) + " bytes of workspace"));
     }
     std::memset(state->workspace.data(), 0, bytes);
   }

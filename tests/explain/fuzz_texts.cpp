@@ -44,10 +44,11 @@ void require_answer(const Explanation& e) {
   }
 }
 
-void require_sentences(const gantry::tool::Problems& problems) {
-  if (problems.empty()) fail("what cannot be read has a sentence");
-  for (const std::string& p : problems) {
-    if (p.size() < 10) fail("a problem is no sentence");
+void require_reasons(const gantry::Status& refused) {
+  if (refused) fail("what cannot be read has a reason");
+  for (const gantry::StatusReason& reason : refused.reasons()) {
+    if (reason.rule.empty() || reason.operand.empty()) fail("a reason names no rule or no option");
+    if (reason.sentence.size() < 10) fail("a reason has no sentence");
   }
 }
 
@@ -60,7 +61,7 @@ void ask_tma(const std::vector<std::string>& l) {
                                                                     .cluster = l[5],
                                                                     .at = l[6],
                                                                     .tma_elem = l[7]});
-  if (!q) return require_sentences(q.error());
+  if (!q) return require_reasons(q.error());
   require_answer(gantry::explain(gantry::make_tma_copy(q->request), {.tile = q->tile}));
 }
 
@@ -80,7 +81,7 @@ void ask_im2col(const std::vector<std::string>& l) {
   if (!l[12].empty()) texts.op = l[12];
   if (!l[13].empty()) texts.cluster = l[13];
   const auto q = gantry::tool::read_question(texts);
-  if (!q) return require_sentences(q.error());
+  if (!q) return require_reasons(q.error());
   require_answer(gantry::explain(gantry::plan_im2col(q->conv, q->tile, q->op), {.pixel_tile = q->pixel_tile}));
 }
 

@@ -1,5 +1,7 @@
-// The texts of `gantry explain`: what they mean, and the sentences for those that mean nothing.
+// The texts of `gantry explain`: what they mean, and by which rule those are refused that mean nothing.
 #include "explain/options.hpp"
+
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +9,8 @@
 #include <gantry/layout/parse.hpp>
 #include <gantry/layout/print.hpp>
 #include <gantry/layout/tiler_text.hpp>
+
+#include "option_rules.hpp"
 
 namespace gantry::tool {
 namespace {
@@ -19,8 +23,22 @@ TmaTexts rows_texts() {
   return {.elem = "bf16", .gmem = "(4096,8192):(8192,_1)", .smem = "Sw<3,4,3> o (128,64):(64,1)", .tile = "128x64"};
 }
 
+// The option and the rule of each reason.
+using Broken = std::vector<std::pair<std::string, std::string>>;
+Broken broken(const Status& refused) {
+  Broken out;
+  for (const StatusReason& reason : refused.reasons()) out.emplace_back(reason.operand, reason.rule);
+  return out;
+}
+Broken only(const char* option, OptionRule rule = OptionRule::value) { return {{option, to_text(rule)}}; }
+Broken values(const std::vector<std::string>& options) {
+  Broken out;
+  for (const std::string& option : options) out.emplace_back(option, to_text(OptionRule::value));
+  return out;
+}
+
 template <class Change>
-Expected<TmaQuestion, Problems> read_with(const Change& change) {
+Result<TmaQuestion> read_with(const Change& change) {
   TmaTexts texts = rows_texts();
   change(texts);
   return read_question(texts);
@@ -38,7 +56,7 @@ TEST(Options, ASharedLayoutMayBeWrittenAsItIsPrinted) {
   const auto q = read_with([](TmaTexts& t) { t.smem = "Sw<3,4,3> o smem_ptr[16b](unset) o (_128,_64):(_64,_1)"; });
   EXPECT_EQ(q->request.smem, read_question(rows_texts())->request.smem);
   const auto other = read_with([](TmaTexts& t) { t.smem = "Sw<3,4,3> o smem_ptr[8b](unset) o (_128,_64):(_64,_1)"; });
-  EXPECT_THAT(other.error(), ElementsAre(HasSubstr("elements of 8 bits, and --elem has 16")));
+  EXPECT_EQ(broken(other.error()), only("--smem", OptionRule::conflict));
 }
 
 TEST(Options, ALoadThatCtasShareIsAMulticastLoad) {
@@ -56,13 +74,14 @@ TEST(Options, ATileMayBeATiler) {
 TEST(Options, ATileCoordinateNamesATileThatThereIs) {
   EXPECT_EQ(read_with([](TmaTexts& t) { t.at = "31x127"; })->tile, make_coord(31, 127));
   EXPECT_EQ(read_with([](TmaTexts& t) { t.at = "(3,5)"; })->tile, make_coord(3, 5));
-  EXPECT_THAT(read_with([](TmaTexts& t) { t.at = "32x0"; }).error(),
-              ElementsAre(AllOf(HasSubstr("no tile 32"), HasSubstr("the last is 31"))));
-  EXPECT_THAT(read_with([](TmaTexts& t) { t.at = "0x0x0"; }).error(), ElementsAre(HasSubstr("at most one for each")));
-  EXPECT_THAT(read_with([](TmaTexts& t) { t.at = "(-1,0)"; }).error(), ElementsAre(HasSubstr("0 or more")));
+  const auto beyond = read_with([](TmaTexts& t) { t.at = "32x0"; });
+  EXPECT_EQ(broken(beyond.error()), only("--at"));
+  EXPECT_THAT(beyond.error().describe(), HasSubstr("the last is 31"));
+  EXPECT_EQ(broken(read_with([](TmaTexts& t) { t.at = "0x0x0"; }).error()), only("--at"));
+  EXPECT_EQ(broken(read_with([](TmaTexts& t) { t.at = "(-1,0)"; }).error()), only("--at"));
 }
 
-TEST(Options, EveryBadValueGetsASentence) {
+TEST(Options, EveryBadValueGetsAReason) {
   const auto q = read_question(TmaTexts{.op = "lod",
                                         .elem = "bf61",
                                         .gmem = "(4096,8192",
@@ -72,29 +91,28 @@ TEST(Options, EveryBadValueGetsASentence) {
                                         .at = "x",
                                         .tma_elem = "void",
                                         .address = "here"});
-  EXPECT_THAT(q.error(),
-              ElementsAre(HasSubstr("--op takes"), HasSubstr("the nearest name is \"bf16\""),
-                          HasSubstr("--address takes"), AllOf(HasSubstr("--gmem takes"), HasSubstr("at column 11")),
-                          HasSubstr("--smem takes"), HasSubstr("--tile takes"), HasSubstr("at most 16"),
-                          HasSubstr("--tma-elem is void"), HasSubstr("--at takes")));
+  EXPECT_EQ(broken(q.error()),
+            values({"--op", "--elem", "--address", "--gmem", "--smem", "--tile", "--cluster", "--tma-elem", "--at"}));
+  EXPECT_THAT(q.error().describe(), AllOf(HasSubstr("the nearest name is \"bf16\""), HasSubstr("at column 11")));
 }
 
 TEST(Options, ClustersAreSmallAndNotEmpty) {
   for (const char* text :
        {"0", "2x0", "", "2x", "x2", "2x2x2x2", "-1", "9223372036854775808", "100000x100000x100000"}) {
-    EXPECT_EQ(read_with([text](TmaTexts& t) { t.cluster = text; }).error().size(), 1u) << text;
+    EXPECT_EQ(read_with([text](TmaTexts& t) { t.cluster = text; }).error().reasons().size(), 1u) << text;
   }
   EXPECT_TRUE(read_with([](TmaTexts& t) { t.cluster = "4x4"; }).has_value());
 }
 
 TEST(Options, AnOffsetOfTheSharedLayoutIsRefused) {
-  EXPECT_THAT(read_with([](TmaTexts& t) { t.smem = "Sw<3,4,3> o 64 o (128,64):(64,1)"; }).error(),
-              ElementsAre(HasSubstr("starts at offset 0")));
+  EXPECT_EQ(broken(read_with([](TmaTexts& t) { t.smem = "Sw<3,4,3> o 64 o (128,64):(64,1)"; }).error()),
+            only("--smem"));
 }
 
 TEST(Options, Im2colOperationsAreSentToTheirOwnCommand) {
-  EXPECT_THAT(read_with([](TmaTexts& t) { t.op = "load_im2col"; }).error(),
-              ElementsAre(HasSubstr("gantry explain im2col")));
+  const auto other = read_with([](TmaTexts& t) { t.op = "load_im2col"; });
+  EXPECT_EQ(broken(other.error()), only("--op"));
+  EXPECT_THAT(other.error().describe(), HasSubstr("gantry explain im2col"));
 }
 
 Im2colTexts layer_texts() {
@@ -150,7 +168,7 @@ TEST(Im2colOptions, OperationsMayBeNamedWithoutIm2colAndAClusterMakesAMulticast)
   texts.tile = "128x64";
   texts.cluster = "2x2";
   auto q = read_question(texts);
-  ASSERT_TRUE(q.has_value()) << q.error()[0];
+  ASSERT_TRUE(q.has_value()) << q.error().describe();
   EXPECT_EQ(q->op, TmaOp::load_im2col_multicast);
   EXPECT_EQ(q->tile.ctas, 4u);
   texts.cluster = "1";
@@ -162,33 +180,30 @@ TEST(Im2colOptions, OperationsMayBeNamedWithoutIm2colAndAClusterMakesAMulticast)
     EXPECT_EQ(read_question(texts)->op, op) << name;
   }
   texts.op = "reduce_add";
-  EXPECT_THAT(read_question(texts).error(), ElementsAre(HasSubstr("ask 'gantry explain tma'")));
+  EXPECT_EQ(broken(read_question(texts).error()), only("--op"));
+  EXPECT_THAT(read_question(texts).error().describe(), HasSubstr("ask 'gantry explain tma'"));
   texts.op = "lod";
-  EXPECT_THAT(read_question(texts).error(), ElementsAre(HasSubstr("there are load_im2col, load_im2col_multicast, ")));
+  EXPECT_EQ(broken(read_question(texts).error()), only("--op"));
+  EXPECT_THAT(read_question(texts).error().describe(), HasSubstr("there are load_im2col, load_im2col_multicast, "));
 }
 
-TEST(Im2colOptions, EveryBadValueGetsASentence) {
+TEST(Im2colOptions, EveryBadValueGetsAReason) {
   Im2colTexts texts = layer_texts();
   texts.layout = "NCHW";
   texts.elem = "s4";
   texts.filter = "3x3x3";
   texts.tile = "128";
   texts.at = "-1";
-  EXPECT_THAT(read_question(texts).error(),
-              ElementsAre(HasSubstr("NWC, NHWC or NDHWC"), HasSubstr("--filter takes 2 numbers"),
-                          HasSubstr("pixels x channels"), HasSubstr("--at takes")));
-  texts = layer_texts();
-  texts.elem = "s4";
-  EXPECT_THAT(read_question(texts).error(), ElementsAre(HasSubstr("has no format for them")));
-  texts = layer_texts();
-  texts.layout = "NWC";
-  EXPECT_THAT(read_question(texts).error(), testing::Contains(HasSubstr("has 4 extents, and NWC has 3")));
-  texts = layer_texts();
-  texts.at = "25";
-  EXPECT_THAT(read_question(texts).error(), ElementsAre(HasSubstr("the last is")));
-  texts = layer_texts();
-  texts.activation = "4294967296x4294967296x1x64";
-  EXPECT_THAT(read_question(texts).error(), ElementsAre(HasSubstr("more than 2^48 elements")));
+  EXPECT_EQ(broken(read_question(texts).error()), values({"--layout", "--filter", "--tile", "--at"}));
+  const auto refused = [](const std::function<void(Im2colTexts&)>& change) {
+    Im2colTexts changed = layer_texts();
+    change(changed);
+    return broken(read_question(changed).error());
+  };
+  EXPECT_EQ(refused([](Im2colTexts& t) { t.elem = "s4"; }), only("--elem"));
+  EXPECT_EQ(refused([](Im2colTexts& t) { t.layout = "NWC"; }).front(), only("--activation").front());
+  EXPECT_EQ(refused([](Im2colTexts& t) { t.at = "25"; }), only("--at"));
+  EXPECT_EQ(refused([](Im2colTexts& t) { t.activation = "4294967296x4294967296x1x64"; }), only("--activation"));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <gantry/gemm/tuning.hpp>
+
 #include "context_fixture.hpp"
 #include "failing_threads.hpp"
 
@@ -72,6 +74,7 @@ TEST_F(ContextFailuresTest, AWorkerThatRunsOutOfMemoryEndsInAStatus) {
   fake_nvrtc().out_of_memory = true;
   const Status failed = gemm->run(call(512, 512, 512));
   EXPECT_EQ(failed.code(), StatusCode::out_of_memory) << failed.describe();
+  EXPECT_TRUE(is_only(failed, RuntimeRule::host_out_of_memory));
   fake_nvrtc().out_of_memory = false;
   EXPECT_TRUE(gemm->run(call(512, 512, 512))) << "the next run tries again";
 }
@@ -84,7 +87,7 @@ TEST_F(ContextFailuresTest, WhereNoThreadCanBeStartedTheRunSaysSo) {
   const Status warmed = gemm->warm_up({{512, 512, 512, 1}});
   no_more_threads = false;
   EXPECT_EQ(failed.code(), StatusCode::out_of_memory) << failed.describe();
-  EXPECT_THAT(failed.describe(), HasSubstr("no thread could be started"));
+  EXPECT_TRUE(is_only(failed, RuntimeRule::thread_not_started));
   EXPECT_EQ(warmed.code(), StatusCode::out_of_memory) << warmed.describe();
   gemm->wait_for_compilations();
   EXPECT_TRUE(gemm->run(call(512, 512, 512)));
@@ -123,7 +126,7 @@ TEST_F(ContextFailuresTest, AKeptKernelThatTheDriverRefusesIsCompiledAnew) {
   fake_gpu().fail_load = 200;
   const Status refused = Context(options(CompilePolicy::never)).gemm({})->run(call(8192, 8192, 8192));
   EXPECT_EQ(refused.code(), StatusCode::device_failed);
-  EXPECT_THAT(refused.describe(), HasSubstr("the driver says"));
+  EXPECT_TRUE(has(refused, RuntimeRule::device_call_failed)) << refused.describe();
 }
 
 TEST_F(ContextFailuresTest, AnNvccThatIsNewerThanTheDriverIsSaid) {
@@ -132,6 +135,7 @@ TEST_F(ContextFailuresTest, AnNvccThatIsNewerThanTheDriverIsSaid) {
   const Context context(options());
   const Status refused = context.gemm({})->run(call(512, 512, 512));
   EXPECT_EQ(refused.code(), StatusCode::compile_failed);
+  EXPECT_TRUE(has(refused, RuntimeRule::compiler_newer_than_driver)) << refused.describe();
   EXPECT_THAT(refused.describe(), HasSubstr("nvcc is version 99.1, and the driver knows CUDA up to 13.0"));
   EXPECT_EQ(newer.calls(), 0);
 }
@@ -140,7 +144,9 @@ TEST_F(ContextFailuresTest, AFailureThatMayBeTheMachinesIsTriedAgain) {
   const Context context(options());
   const auto gemm = context.gemm({});
   fake_gpu().fail_load = 2;
-  EXPECT_EQ(gemm->run(call(8192, 8192, 8192)).code(), StatusCode::out_of_memory);
+  const Status full = gemm->run(call(8192, 8192, 8192));
+  EXPECT_EQ(full.code(), StatusCode::out_of_memory);
+  EXPECT_TRUE(is_only(full, RuntimeRule::device_out_of_memory));
   fake_gpu().fail_load = 0;
   const Status ran = gemm->run(call(8192, 8192, 8192));
   EXPECT_TRUE(ran) << ran.describe();
@@ -174,24 +180,25 @@ TEST_F(ContextFailuresTest, RowsOfAnyNumberAreRefusedAndNotMultiplied) {
 }
 
 TEST_F(ContextFailuresTest, ATuningFileThatIsNoneIsANote) {
-  const auto notes = [&](const std::string& path) {
+  const auto rules = [&](const std::string& path) {
     ContextOptions named = options();
     named.tuning_file = path;
     const Context context(named);
-    std::string all;
-    for (const std::string& note : context.notes()) all += note + "\n";
-    return all;
+    std::vector<std::string> out;
+    for (const StatusReason& note : context.notes().reasons()) out.push_back(note.rule);
+    return out;
   };
+  const auto only = [](TuningRule rule) { return std::vector<std::string>{entry_of(rule).name}; };
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(notes(pipe), HasSubstr("it is no plain file"));
-  EXPECT_THAT(notes("/dev/zero"), HasSubstr("it is no plain file"));
-  EXPECT_THAT(notes(folder_.path()), HasSubstr("it is no plain file"));
-  EXPECT_THAT(notes(folder_ / "missing"), HasSubstr("there is no tuning file"));
+  EXPECT_EQ(rules(pipe), only(TuningRule::not_plain));
+  EXPECT_EQ(rules("/dev/zero"), only(TuningRule::not_plain));
+  EXPECT_EQ(rules(folder_.path()), only(TuningRule::not_plain));
+  EXPECT_EQ(rules(folder_ / "missing"), std::vector<std::string>{to_text(RuntimeRule::tuning_file_missing)});
   write(folder_ / "empty", "");
-  EXPECT_EQ(notes(folder_ / "empty"), "");
+  EXPECT_TRUE(rules(folder_ / "empty").empty());
   std::filesystem::resize_file(folder_ / "empty", (std::uintmax_t{64} << 20) + 1);
-  EXPECT_THAT(notes(folder_ / "empty"), HasSubstr("it has more than 64 MiB"));
+  EXPECT_EQ(rules(folder_ / "empty"), only(TuningRule::too_large));
 }
 
 TEST_F(ContextFailuresTest, OnlyAConfigurationThatIsRefusedIsFollowedByTheNext) {

@@ -245,7 +245,10 @@ TEST(PointerArraysInC, AreComputed) {
   EXPECT_THAT(reason.sentence, HasSubstr("GEMM 2: B has a stride of 140 elements of bf16, which is 280 bytes"));
   call.check = 2;
   EXPECT_EQ(gantry_gemm_run(gemm, &call), GANTRY_INVALID_ARGUMENT);
-  EXPECT_STREQ(gantry_error_message(), "the check is 2: it is 0 to 1");
+  ASSERT_EQ(gantry_error_reason(0, &reason), GANTRY_OK);
+  EXPECT_STREQ(reason.rule, "choice");
+  EXPECT_EQ(reason.actual, 2);
+  EXPECT_EQ(reason.nearest, 1);
   gantry_gemm_destroy(gemm);
   gantry_context_destroy(context);
 }

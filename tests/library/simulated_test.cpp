@@ -128,8 +128,10 @@ TEST_F(SimulatedContextTest, IsTheAutomaticChoiceWhereThereIsNoGpu) {
   const Context context(automatic);
   ASSERT_TRUE(context.status().ok());
   if (!context.is_simulated()) GTEST_SKIP() << "there is a GPU";
-  ASSERT_FALSE(context.notes().empty());
-  EXPECT_NE(context.notes()[0].find("the simulated SM is used, since there is no GPU"), std::string::npos);
+  ASSERT_FALSE(context.notes());
+  const StatusReason& note = context.notes().reasons().front();
+  EXPECT_EQ(note.code, StatusCode::no_device) << note.sentence;
+  EXPECT_NE(note.sentence.find("the simulated SM is used"), std::string::npos) << note.sentence;
 }
 
 TEST_F(SimulatedContextTest, SaysThatThereIsNoCompiler) {

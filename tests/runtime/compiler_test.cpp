@@ -123,9 +123,14 @@ TEST(Device, ThatIsNotThereHasNoMemoryAndSaysWhy) {
   DeviceBuffer buffer(none, 16);
   char bytes[16] = {};
   EXPECT_FALSE(buffer);
-  EXPECT_FALSE(buffer.write(bytes, 16) || buffer.read(bytes, 16) || buffer.fill(0) || none.synchronize());
+  EXPECT_TRUE(is_only(buffer.status(), RuntimeRule::device_missing));
+  for (const Status& refused :
+       {buffer.write(bytes, 16), buffer.read(bytes, 16), buffer.fill(0), none.synchronize(), none.runs_kernels()}) {
+    EXPECT_TRUE(is_only(refused, RuntimeRule::device_missing));
+  }
+  EXPECT_TRUE(is_only(DeviceBuffer().status(), RuntimeRule::device_missing));
   const Device found = Device::open();
-  EXPECT_EQ(static_cast<bool>(found), found.why_not().empty());
+  EXPECT_EQ(static_cast<bool>(found), found.status().ok());
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ TEST(DesignSpec, SaysWhatIsWrongWithTextAndOptions) {
   const auto text = design_spec({.options = kSmall, .expression = "d = gulu(acc)"});
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(text.error().reasons().front().rule, "there_is_no_such_function");
   EXPECT_NE(text.error().describe().find("did you mean gelu"), std::string::npos) << text.error().describe();
   const auto options = design_spec({.options = {.tile = {96, 64, 64}}});
   ASSERT_FALSE(options);

@@ -30,9 +30,12 @@ TEST(Choice, WarnsOnceOfABadTuningFileHoweverManyLinesAndGemmsThereAre) {
 }
 
 TEST(Choice, QuotesOneBadLineAlone) {
-  EXPECT_EQ(unread_lines(TuningFile::parse("")), "");
-  const std::string one = unread_lines(TuningFile::parse("nonsense\n"));
-  EXPECT_TRUE(one.starts_with("line 1 has 1 field ")) << one;
+  EXPECT_TRUE(unread_lines(TuningFile::parse("")));
+  const Status one = unread_lines(TuningFile::parse("nonsense\n"));
+  ASSERT_EQ(one.reasons().size(), 1U);
+  EXPECT_EQ(one.reasons().front().rule, entry_of(TuningRule::fields).name);
+  EXPECT_EQ(one.reasons().front().actual, 1) << "line that cannot be read";
+  EXPECT_TRUE(one.describe().starts_with("line 1 ")) << one.describe();
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <gantry/gemm/gather_check.hpp>
 #include <gantry/numeric/element_access.hpp>
+#include <gantry/runtime/runtime_rules.hpp>
 
 #include "bench/asked_gemms.hpp"
 #include "bench/record.hpp"
@@ -178,25 +180,25 @@ TEST(Operands, CountTheBytesOfRowsThatAreUsed) {
 TEST(Operands, NameIndicesThatAreWrong) {
   const AskedGemm p = asked_gemm({.m = 4, .n = 8, .k = 8, .gather_rows = 3, .scatter = "store", .scatter_rows = 6});
   Operands operands(p, Inputs::eighths, 1);
-  EXPECT_TRUE(operands.wrong_on_device().empty());
+  EXPECT_TRUE(operands.wrong_on_device());
   const std::int32_t from[] = {-1, 3, 2, 2}, to[] = {5, -1, 5, -2};
   std::memcpy(operand(operands, "(index)").bytes.data(), from, sizeof from);
   std::memcpy(operand(operands, "(scatter)").bytes.data(), to, sizeof to);
-  EXPECT_EQ(operands.wrong_on_device(),
-            (std::vector<std::string>{
-                "row 1 of the GEMM is row 3 of A, which has 3 rows: an index is 0 or more and less than the number of "
-                "rows, or -1; it counts as a row of zeros",
-                "rows 0 and 2 of the GEMM both go to row 5 of D: a row is stored once at most; either of them may be "
-                "what remains",
-                "row 3 of the GEMM goes to row -2 of D, which has 6 rows: an index is 0 or more and less than the "
-                "number of rows, or -1; it is dropped"}));
+  std::vector<std::pair<std::string, std::int64_t>> wrong;
+  const Status refused = operands.wrong_on_device();
+  for (const StatusReason& reason : refused.reasons()) wrong.emplace_back(reason.rule, reason.actual);
+  EXPECT_EQ(wrong, (std::vector<std::pair<std::string, std::int64_t>>{{entry_of(IndexRule::index_outside).name, 1},
+                                                                      {entry_of(IndexRule::index_twice).name, 2},
+                                                                      {entry_of(IndexRule::index_outside).name, 3}}))
+      << refused.describe();
 }
 
 TEST(Operands, NameTheFirstOfManyIndicesThatAreWrong) {
-  const std::vector<std::string> wrong =
+  const Status wrong =
       Operands(asked_gemm({.m = 100, .n = 8, .k = 8, .gather_rows = 0}), Inputs::eighths, 1).wrong_on_device();
-  ASSERT_EQ(wrong.size(), 17U);
-  EXPECT_EQ(wrong.back(), "84 more are wrong");
+  ASSERT_EQ(wrong.reasons().size(), 17U);
+  EXPECT_EQ(wrong.reasons().back().rule, to_text(runtime::RuntimeRule::findings_left_out));
+  EXPECT_EQ(wrong.reasons().back().actual, 84);
 }
 
 TEST(AskedGemms, OfAFileAreAlignedAsTheirSizesAre) {
@@ -246,10 +248,10 @@ TEST(AskedGemms, OfGroupsAreSaidToBe) {
   result.groups = groups_text(asked_gemm({.n = 64, .k = 64, .groups = "4096,4096"}));
   BenchRecord record;
   record.results.push_back(result);
-  const ReadRecord again = read_record(to_json(record).dump());
-  ASSERT_EQ(again.problem, "");
+  const Result<BenchRecord> again = read_record(to_json(record).dump());
+  ASSERT_TRUE(again) << again.error().describe();
   std::string heading;
-  const std::string row = table_row(again.record.results.front(), heading);
+  const std::string row = table_row(again->results.front(), heading);
   EXPECT_EQ(row.rfind("d = acc, 2 groups along M of 4096 to 4096 rows  (against ", 0), 0u) << row;
 }
 

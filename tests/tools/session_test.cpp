@@ -10,10 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gantry/runtime/runtime_rules.hpp>
+
 #include "files.hpp"
+#include "run_rules.hpp"
 
 namespace gantry::tool {
 namespace {
+
+// Of the first reason.
+std::string rule_of(const Status& refused) { return refused ? "none" : refused.reasons().front().rule; }
 
 class Session : public testing::Test {
  protected:
@@ -37,8 +43,8 @@ class Session : public testing::Test {
     return out;
   }
   std::size_t recorded() const {
-    const ReadText read = read_text(json_);
-    return read ? read_record(read.text).record.results.size() : 0;
+    const Result<std::string> read = read_text(json_);
+    return read ? read_record(*read)->results.size() : 0;
   }
 
   std::string json_;
@@ -61,7 +67,7 @@ TEST_F(Session, PrintsARowAndWritesTheRecordWhenAGemmWasMeasured) {
   EXPECT_EQ(recorded(), 3U);
   std::string all;
   for (const std::string& text : printed_) all += text;
-  EXPECT_EQ(all, table(read_record(read_text(json_).text).record)) << "the same as a record that is shown";
+  EXPECT_EQ(all, table(*read_record(*read_text(json_)))) << "the same as a record that is shown";
 }
 
 TEST_F(Session, KeepsWhatThereIsWhenItIsInterrupted) {
@@ -92,7 +98,9 @@ TEST_F(Session, KeepsWhatThereIsWhenAGemmFails) {
   const int status = run(
       [&](const AskedGemm& asked) {
         Measured out = result_of(asked);
-        if (asked.m == 3) out.problem = "the GPU fell off the bus";
+        if (asked.m == 3) {
+          out.status = runtime::failure_of(runtime::RuntimeRule::device_call_failed, "the GPU fell off the bus");
+        }
         return out;
       },
       stop);
@@ -156,11 +164,31 @@ TEST(ReplaceText, LeavesNothingBesideTheFileAndWritesThroughWhatIsNone) {
   const std::string folder = mkdtemp(name.data()), path = folder + "/file";
   EXPECT_TRUE(replace_text(path, "one"));
   EXPECT_TRUE(replace_text(path, "two"));
-  EXPECT_EQ(read_text(path).text, "two");
+  EXPECT_EQ(*read_text(path), "two");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()), 1);
   EXPECT_TRUE(replace_text("/dev/null", "gone"));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
-  EXPECT_FALSE(replace_text(folder, "a folder"));
+  EXPECT_EQ(rule_of(replace_text(folder, "a folder")), to_text(runtime::RuntimeRule::file_not_written));
+}
+
+TEST(ReadText, RefusesByTheRuleWhatIsNoText) {
+  std::string name = testing::TempDir() + "gantry-read-XXXXXX";
+  const std::string folder = mkdtemp(name.data());
+  const auto read_rule = [](const std::string& path) { return rule_of(read_text(path).error()); };
+  EXPECT_EQ(read_rule(folder + "/none"), to_text(runtime::RuntimeRule::file_missing));
+  EXPECT_EQ(read_rule(folder), to_text(runtime::RuntimeRule::file_not_plain));
+  EXPECT_EQ(read_rule("/dev/zero"), to_text(runtime::RuntimeRule::file_too_large));
+  EXPECT_EQ(rule_of(check_writable(folder)), to_text(runtime::RuntimeRule::file_not_plain));
+  EXPECT_EQ(rule_of(check_writable(folder + "/none/file")), to_text(runtime::RuntimeRule::folder_missing));
+  EXPECT_TRUE(check_writable(folder + "/file"));
+}
+
+TEST(Record, ThatIsNoneIsRefused) {
+  for (const char* text : {"", "no JSON", "[]", "{}", "{\"gantry_bench\": 0}"}) {
+    const Result<BenchRecord> read = read_record(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(rule_of(read.error()), to_text(RunRule::record)) << text;
+  }
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ class Doctor(Cli):
         (self.folder / "tuning").write_text("nonsense\r\n" * 50)
         self.assertIn("it cannot be read in full: 50 lines; the first: line 1 has ", self.diagnose()["machine"]["tuning"]["text"])
         self.set("GANTRY_TUNING", str(self.folder))
-        self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read.")
+        self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read: it is a folder.")
 
     def test_control_characters_of_the_environment_do_not_reach_the_terminal(self):
         for name in ("GANTRY_NVCC", "GANTRY_CACHE_DIR", "GANTRY_TUNING", "GANTRY_NVRTC", "GANTRY_CXX"):

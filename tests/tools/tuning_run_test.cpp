@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <gantry/gemm/tuning.hpp>
+#include <gantry/runtime/runtime_rules.hpp>
 
 #include "files.hpp"
 #include "gemm/choice.hpp"
+#include "run_rules.hpp"
 
 namespace gantry::tool {
 namespace {
@@ -38,7 +40,8 @@ class TuneMany : public testing::Test {
         [&](const AskedGemm& asked) {
           asked_.push_back(asked.m);
           if (meanwhile) meanwhile(asked);
-          if (asked.m == failing_) return Tuned{.problem = "no configuration could be measured"};
+          if (asked.m == failing_)
+            return Tuned{.status = failure_of(RunRule::nothing_measured, "nothing could be measured")};
           if (stop.asked()) return Tuned{};
           return Tuned{.configuration = "of " + std::to_string(asked.m), .seconds = 1e-5, .candidates = 7};
         },
@@ -125,8 +128,21 @@ TEST_F(TuneMany, SaysThatAFileOfAnotherVersionWouldBeLost) {
   const std::filesystem::path folder = std::filesystem::path(run_.path).parent_path();
   std::filesystem::create_directories(folder);
   ASSERT_TRUE(write_text(run_.path, "# gantry tuning 1\n8 8 8 1 | bf16 K bf16 K void bf16 | d = acc | GPU | name\n"));
-  const std::string why = why_not_kept(run_.path);
-  EXPECT_NE(why.find("is \"# gantry tuning 1\": a tuning file of another version"), std::string::npos) << why;
+  const Status lost = check_keeps(run_.path);
+  ASSERT_EQ(lost.reasons().size(), 1U) << lost.describe();
+  EXPECT_EQ(lost.reasons().front().rule, entry_of(TuningRule::version).name);
+  EXPECT_TRUE(lost.describe().starts_with(run_.path)) << lost.describe();
+}
+
+TEST_F(TuneMany, AsksBeforehandWhetherTheFileCanBeWritten) {
+  const std::string folder = std::filesystem::path(run_.path).parent_path().parent_path();
+  const auto rule_of = [](const std::string& path) {
+    const Status keeps = check_keeps(path);
+    return keeps ? "none" : keeps.reasons().front().rule;
+  };
+  EXPECT_EQ(rule_of(run_.path), "none") << "folders are made when there is something to keep";
+  EXPECT_EQ(rule_of(""), to_text(runtime::RuntimeRule::folder_missing));
+  EXPECT_EQ(rule_of(folder), to_text(runtime::RuntimeRule::file_not_plain));
 }
 
 TEST_F(TuneMany, KeepsNothingInADryRun) {

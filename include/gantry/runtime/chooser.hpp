@@ -79,7 +79,8 @@ class GemmChooser {
 // GANTRY_TUNING, else XDG_CONFIG_HOME/gantry/tuning, else ~/.config/gantry/tuning; empty where there is no home.
 std::string tuning_path();
 
-// What cannot be read of a tuning file, however many lines that are: empty, or "3 lines; the first: line 7 has ...".
-std::string unread_lines(const TuningFile& tuning);
+// What cannot be read of a tuning file, however many lines that are: one reason, with the rule of the first line and
+// how many there are, "3 lines; the first: line 7 has ...".
+Status unread_lines(const TuningFile& tuning);
 
 }  // namespace gantry::runtime

@@ -6,11 +6,12 @@
 // thread, and put back what was current before: threads and libraries that use another GPU are not disturbed.
 //
 // Example:
+//     using namespace gantry;
 //     using namespace gantry::runtime;
 //     const Device device = Device::open();
 //     if (!device) throw device.status();  // device_missing: "there is no GPU: ..."
 //     DeviceBuffer buffer(device, 1024);
-//     if (!buffer.write(std::string(1024, 'x').data(), 1024)) throw device.why_not();
+//     if (Status written = buffer.write(std::string(1024, 'x').data(), 1024); !written) throw written;
 #pragma once
 
 #include <cstddef>
@@ -49,12 +50,11 @@ class GANTRY_API Device {
   explicit operator bool() const { return status_.ok(); }
   // Why there is none.
   const Status& status() const { return status_; }
-  // Kernels of Gantry run on it: compute capability 9.0.
-  bool is_hopper() const { return facts_.major == 9 && facts_.minor == 0; }
+  // Whether kernels of Gantry run on it: its compute capability is 9.0.
+  Status runs_kernels() const;
   const DeviceFacts& facts() const { return facts_; }
 
-  bool synchronize() const;
-  std::string why_not() const;  // what the last operation that failed said, or why there is no device
+  Status synchronize() const;
 
   struct GANTRY_INSIDE State;
   const std::shared_ptr<State>& shared_state() const { return state_; }
@@ -65,7 +65,7 @@ class GANTRY_API Device {
   DeviceFacts facts_;
 };
 
-// Memory of the device. What fails leaves a sentence in device.why_not(); without memory everything fails.
+// Memory of the device. Without any, whatever is done with it ends with status().
 class GANTRY_API DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -75,17 +75,20 @@ class GANTRY_API DeviceBuffer {
   ~DeviceBuffer();
 
   explicit operator bool() const { return address_ != 0; }
+  // Why there is none.
+  const Status& status() const { return status_; }
   void* data() const { return reinterpret_cast<void*>(address_); }
   std::size_t bytes() const { return bytes_; }
 
-  bool write(const void* from, std::size_t count);
-  bool read(void* to, std::size_t count) const;
-  bool fill(unsigned char value);
+  Status write(const void* from, std::size_t count);
+  Status read(void* to, std::size_t count) const;
+  Status fill(unsigned char value);
 
  private:
   std::shared_ptr<Device::State> state_;
   std::uintptr_t address_ = 0;
   std::size_t bytes_ = 0;
+  Status status_ = failure_of(RuntimeRule::device_missing, "no memory of a GPU was allocated");
 };
 
 // Time between two points of the default stream.
@@ -97,12 +100,13 @@ class GANTRY_API DeviceTimer {
   ~DeviceTimer();
 
   void start();
-  // Seconds since start, after everything that was launched between has ended; negative where something failed.
-  double stop();
+  // Seconds since start, after everything that was launched between has ended; or what failed first since then.
+  Result<double> stop();
 
  private:
   std::shared_ptr<Device::State> state_;
   void* events_[2] = {};
+  Status made_, begun_;
 };
 
 }  // namespace gantry::runtime

@@ -1,5 +1,6 @@
-// Why there is no compiler, no image, no module or no GPU, or why the cache is not used: the rules by which the runtime
-// refuses. A Status has the name of the rule beside the sentence for people; programs and tests look at the rule.
+// Why there is no compiler, no image, no module or no GPU, why the cache is not used, or what the driver refused: the
+// rules by which the runtime refuses. A Status has the name of the rule beside the sentence for people; programs and
+// tests look at the rule.
 //
 // Sentences quote paths and what compilers and the driver said, so they are as long as they need to be: here is the
 // name of each rule and the code of its Status, and the sentence is written where the quoted text is at hand.
@@ -55,7 +56,20 @@ namespace gantry::runtime {
   X(driver_missing, no_device)                                                                                         \
   X(driver_too_old, no_device)                                                                                         \
   X(device_missing, no_device)                                                                                         \
-  X(device_unusable, no_device)
+  X(device_unusable, no_device)                                                                                        \
+  X(device_unsupported, no_device)            /* it is not of compute capability 9.0 */                                \
+  X(device_call_failed, device_failed)        /* the driver refused a call */                                          \
+  X(device_out_of_memory, out_of_memory)                                                                               \
+  X(map_not_encoded, device_failed)           /* a tensor map breaks a rule of TMA */                                  \
+  X(host_out_of_memory, out_of_memory)                                                                                 \
+  X(thread_not_started, out_of_memory)                                                                                 \
+  X(kernel_missing, no_kernel)                /* it is not kept, and the policy is never to compile */                 \
+  X(kernel_while_recording, no_kernel)        /* none is loaded, and the stream records a CUDA graph */                \
+  X(check_while_recording, invalid_argument)  /* a check of what is on the device waits for the stream */              \
+  X(report_of_a_gpu, invalid_argument)        /* only the simulated SM gives one */                                    \
+  X(tuning_file_missing, invalid_argument)                                                                             \
+  X(findings_left_out, invalid_argument)      /* more is wrong than is named */                                        \
+  X(internal_error, invalid_argument)         /* an exception that is a mistake of the library */
 // clang-format on
 
 enum class RuntimeRule : std::uint8_t {

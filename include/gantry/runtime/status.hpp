@@ -5,7 +5,8 @@
 //
 // Example:
 //     using namespace gantry;
-//     const Status refused = Status::failure(StatusCode::invalid_argument, "M is -1: sizes are not negative");
+//     Status refused;
+//     refused.add({.rule = "size_negative", .actual = -1, .sentence = "M is -1: sizes are not negative"});
 //     const bool right = !refused && refused.code() == StatusCode::invalid_argument;
 //     const std::string sentence = refused.describe();
 #pragma once
@@ -37,7 +38,7 @@ GANTRY_API const char* to_text(StatusCode code);
 
 struct StatusReason {
   StatusCode code = StatusCode::invalid_argument;
-  std::string rule{};     // its name in a table of rules; empty where there is none
+  std::string rule{};     // its name in a table of rules
   std::string operand{};  // A, B, C, D, or an argument of the epilogue; empty where the reason is about no operand
   std::int64_t actual = 0, nearest = 0;  // where the rule has numbers
   std::string sentence{};
@@ -47,18 +48,8 @@ class [[nodiscard]] Status {
  public:
   Status() = default;
   explicit Status(std::vector<StatusReason> reasons) : reasons_(std::move(reasons)) {}
-  static Status failure(StatusCode code, std::string sentence) {
-    Status out;
-    out.add(code, std::move(sentence));
-    return out;
-  }
 
   void add(StatusReason reason) { reasons_.push_back(std::move(reason)); }
-  void add(StatusCode code, std::string sentence) {
-    reasons_.emplace_back();
-    reasons_.back().code = code;
-    reasons_.back().sentence = std::move(sentence);
-  }
 
   bool ok() const { return reasons_.empty(); }
   explicit operator bool() const { return ok(); }
@@ -78,9 +69,5 @@ class [[nodiscard]] Status {
 
 template <class T>
 using Result = Expected<T, Status>;
-
-inline Unexpected<Status> failure(StatusCode code, std::string sentence) {
-  return unexpected(Status::failure(code, std::move(sentence)));
-}
 
 }  // namespace gantry

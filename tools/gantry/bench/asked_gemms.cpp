@@ -48,13 +48,13 @@ std::vector<Size> sizes_of(const AskedTexts& one, const AskedFiles& files, Statu
     return {{one.m, one.n, one.k}};
   }
   if (files.shapes.empty()) return usual_sizes();
-  const ReadText file = read_text(files.shapes);
+  const Result<std::string> file = read_text(files.shapes);
   if (!file) {
     refuse(status, OptionRule::file, "--shapes",
-           fmt::format("the shapes could not be read from {}: {}", files.shapes, file.problem));
+           fmt::format("the shapes could not be read from {}: {}", files.shapes, file.error().describe()));
     return {};
   }
-  ReadSizes read = read_sizes(file.text);
+  ReadSizes read = read_sizes(*file);
   for (StatusReason reason : read.status.reasons()) {
     reason.sentence.insert(0, files.shapes + ": ");
     status.add(std::move(reason));
@@ -65,12 +65,12 @@ std::vector<Size> sizes_of(const AskedTexts& one, const AskedFiles& files, Statu
 // The expressions that are measured: one, or a line of a file each.
 std::vector<std::string> epilogues_of(const AskedTexts& one, const AskedFiles& files, Status& status) {
   if (files.epilogues.empty()) return {one.epilogue};
-  const ReadText file = read_text(files.epilogues);
+  const Result<std::string> file = read_text(files.epilogues);
   if (!file)
     refuse(status, OptionRule::file, "--epilogues",
-           fmt::format("the epilogues could not be read from {}: {}", files.epilogues, file.problem));
+           fmt::format("the epilogues could not be read from {}: {}", files.epilogues, file.error().describe()));
   std::vector<std::string> out;
-  std::istringstream lines(file.text);
+  std::istringstream lines(file ? *file : std::string());
   constexpr const char* kBlank = " \t\r";
   for (std::string line; std::getline(lines, line);) {
     line.resize(std::min(line.find('#'), line.size()));

@@ -25,36 +25,36 @@ class Race {
   Race(const runtime::Device& device, const RaceOptions& options, Progress& progress)
       : device_(device), timer_(device), options_(options), progress_(progress) {}
 
-  std::string run(std::vector<Contestant>& all) {
+  Status run(std::vector<Contestant>& all) {
     bursts(all);
     cold(all);
     if (options_.sustained > 0 && goes_on()) sustained(all);
-    return problem_;
+    return status_;
   }
 
   // The median of rounds, each after a rest.
   double burst(const Contestant& c, int rounds) {
     std::vector<double> seconds;
-    for (int i = 0; i < rounds && problem_.empty(); ++i) seconds.push_back(one_burst(c));
+    for (int i = 0; i < rounds && status_.ok(); ++i) seconds.push_back(one_burst(c));
     return median(seconds);
   }
-  const std::string& problem() const { return problem_; }
+  const Status& status() const { return status_; }
 
  private:
-  bool goes_on() const { return problem_.empty() && (options_.stop == nullptr || !options_.stop->asked()); }
+  bool goes_on() const { return status_.ok() && (options_.stop == nullptr || !options_.stop->asked()); }
 
   // Seconds of a call, of several in a row.
   double calls(const Contestant& c, int count) {
-    if (!problem_.empty()) return 1;
+    if (!status_) return 1;
     timer_.start();
     for (int i = 0; i < count; ++i) {
-      const std::string problem = c.run();
-      if (!problem.empty()) problem_ = fmt::format("{}: {}", c.name, problem);
-      if (!problem_.empty()) return 1;
+      status_ = runtime::with_words_before(c.name + ": ", c.run());
+      if (!status_) return 1;
     }
-    const double seconds = timer_.stop();
-    if (seconds < 0) problem_ = fmt::format("{}: {}", c.name, device_.why_not());
-    return seconds < 0 ? 1 : seconds / count;
+    const Result<double> seconds = timer_.stop();
+    if (seconds) return *seconds / count;
+    status_ = runtime::with_words_before(c.name + ": ", seconds.error());
+    return 1;
   }
 
   double one_burst(const Contestant& c) {
@@ -87,7 +87,7 @@ class Race {
     std::vector<std::vector<double>> seconds(all.size());
     for (int call = 0; call < kColdCalls && goes_on(); ++call) {
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!other.fill(static_cast<unsigned char>(call))) problem_ = device_.why_not();
+        status_ = other.fill(static_cast<unsigned char>(call));
         seconds[i].push_back(calls(all[i], 1));
       }
     }
@@ -123,23 +123,22 @@ class Race {
   RaceOptions options_;
   Progress& progress_;
   PowerMeter meter_;
-  std::string problem_;
+  Status status_;
 };
 
 }  // namespace
 
-std::string race(const runtime::Device& device, std::vector<Contestant>& contestants, const RaceOptions& options,
-                 Progress& progress) {
+Status race(const runtime::Device& device, std::vector<Contestant>& contestants, const RaceOptions& options,
+            Progress& progress) {
   return Race(device, options, progress).run(contestants);
 }
 
-BurstTime burst_time(const runtime::Device& device, const Contestant& contestant, int rounds) {
+Result<double> burst_time(const runtime::Device& device, const Contestant& contestant, int rounds) {
   Progress silent(false);
   Race race(device, {.sustained = 0, .rounds = rounds}, silent);
-  BurstTime out;
-  out.seconds = race.burst(contestant, rounds);
-  out.problem = race.problem();
-  return out;
+  const double seconds = race.burst(contestant, rounds);
+  if (!race.status()) return unexpected(race.status());
+  return seconds;
 }
 
 }  // namespace gantry::tool

@@ -15,7 +15,7 @@ namespace gantry::tool {
 
 struct Contestant {
   std::string name;
-  std::function<std::string()> run;  // launches one call; empty, or what went wrong
+  std::function<Status()> run;  // launches one call
   Timing timing{};
 };
 
@@ -25,15 +25,10 @@ struct RaceOptions {
   const Stop* stop = nullptr;  // ends the race early, with times that are worth nothing
 };
 
-// Empty, or what went wrong.
-std::string race(const runtime::Device& device, std::vector<Contestant>& contestants, const RaceOptions& options,
-                 Progress& progress);
+Status race(const runtime::Device& device, std::vector<Contestant>& contestants, const RaceOptions& options,
+            Progress& progress);
 
 // Seconds of one call, the median of bursts.
-struct BurstTime {
-  double seconds = 0;
-  std::string problem{};
-};
-BurstTime burst_time(const runtime::Device& device, const Contestant& contestant, int rounds);
+Result<double> burst_time(const runtime::Device& device, const Contestant& contestant, int rounds);
 
 }  // namespace gantry::tool

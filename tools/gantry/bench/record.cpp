@@ -5,6 +5,8 @@
 
 #include <gantry/runtime/printable.hpp>
 
+#include "run_rules.hpp"
+
 namespace gantry::tool {
 
 namespace {
@@ -95,19 +97,17 @@ Json to_json(const BenchRecord& record) {
           {"results", std::move(results)}};
 }
 
-ReadRecord read_record(const std::string& text) {
-  ReadRecord out;
+Result<BenchRecord> read_record(const std::string& text) {
+  const auto refused = [](std::string sentence) {
+    return unexpected(failure_of(RunRule::record, std::move(sentence)));
+  };
   const Json j = Json::parse(text, nullptr, false);
-  if (j.is_discarded()) {
-    out.problem = "it is not JSON";
-    return out;
-  }
+  if (j.is_discarded()) return refused("it is not JSON");
   try {
     if (!j.is_object() || j.at("gantry_bench").get<int>() != kVersion) {
-      out.problem = fmt::format("it is not a record of gantry bench, version {}", kVersion);
-      return out;
+      return refused(fmt::format("it is not a record of gantry bench, version {}", kVersion));
     }
-    BenchRecord& r = out.record;
+    BenchRecord r;
     r.device = text_of(j.at("device"));
     r.driver = text_of(j.at("driver"));
     r.vendor = text_of(j.at("vendor"));
@@ -117,10 +117,10 @@ ReadRecord read_record(const std::string& text) {
     r.peak_flops = j.at("peak_flops").get<double>();
     r.peak_bytes = j.at("peak_bytes").get<double>();
     for (const Json& result : j.at("results")) r.results.push_back(result_of(result));
+    return r;
   } catch (const Json::exception& e) {
-    out.problem = fmt::format("it is not a record of gantry bench: {}", runtime::one_line(e.what()));
+    return refused(fmt::format("it is not a record of gantry bench: {}", runtime::one_line(e.what())));
   }
-  return out;
 }
 
 std::string table_head(const BenchRecord& record) {

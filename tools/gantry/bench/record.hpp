@@ -7,6 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <gantry/runtime/status.hpp>
+
 namespace gantry::tool {
 
 // Of one contestant. Times are seconds of a call; 0: not measured.
@@ -43,11 +45,7 @@ struct BenchRecord {
 
 nlohmann::ordered_json to_json(const BenchRecord& record);
 
-struct ReadRecord {
-  BenchRecord record{};
-  std::string problem{};  // a sentence, where it cannot be read
-};
-ReadRecord read_record(const std::string& text);
+Result<BenchRecord> read_record(const std::string& text);
 
 // Lines of text: times, rates, and the other's time over ours in each regime. A row opens with what is computed where
 // that is not `heading`, which it changes.

@@ -22,8 +22,10 @@ std::string json_text(const BenchRecord& record) {
 }
 
 int write(const std::string& path, const std::string& text, const char* what) {
-  if (path.empty() || replace_text(path, text)) return 0;
-  return complain(fmt::format("the {} could not be written to {}", what, path));
+  if (path.empty()) return 0;
+  const Status written = replace_text(path, text);
+  if (written) return 0;
+  return complain(fmt::format("the {} could not be written to {}: {}", what, path, written.describe()));
 }
 
 bool all_right(const BenchRecord& record) {
@@ -42,8 +44,8 @@ int measure_all(const std::vector<AskedGemm>& asked_gemms, const std::function<M
     if (stop.asked()) break;
     const Measured measured = measure(asked);
     if (stop.asked()) break;
-    if (!measured.problem.empty()) {
-      status = complain(measured.problem);
+    if (!measured.status) {
+      status = complain(measured.status.describe());
       break;
     }
     outputs.print(table_row(measured.result, heading));

@@ -20,7 +20,7 @@ struct BenchOutputs {
 
 struct Measured {
   BenchResult result{};
-  std::string problem{};  // why there is no result
+  Status status{};  // why there is no result
 };
 
 // Measures one after the other until the first problem or until it should stop; what was measured stays either way. A

@@ -27,26 +27,30 @@ std::string end_of(const Counts& counts, std::size_t all, const TuningRun& run) 
 
 }  // namespace
 
-std::string why_not_kept(const std::string& path) {
-  if (path.empty()) return "the tuning file has no path: HOME is not set; --file names one";
+Status check_keeps(const std::string& path) {
+  if (path.empty()) {
+    return runtime::failure_of(runtime::RuntimeRule::folder_missing,
+                               "the tuning file has no path: HOME is not set; --file names one", "HOME");
+  }
   // Folders are made when there is something to keep; asked is the first that is there already.
   std::error_code error;
   std::filesystem::path place = std::filesystem::absolute(path, error);
   while (place.has_relative_path() && !std::filesystem::exists(place.parent_path(), error)) place = place.parent_path();
-  if (std::string why = why_not_writable(place.string()); !why.empty()) return why;
-  const std::string unread = unread_lines(TuningFile::read(path));
-  if (unread.empty()) return {};
-  return fmt::format("{} holds lines that are no tuning entries and would be lost: {}; --file names another file", path,
-                     unread);
+  if (Status writable = check_writable(place.string()); !writable) return writable;
+  const Status unread = unread_lines(TuningFile::read(path));
+  return runtime::with_words_after(
+      runtime::with_words_before(path + " holds lines that are no tuning entries and would be lost: ", unread),
+      "; --file names another file");
 }
 
-std::string keep_tuned(const TuningRun& run, const AskedGemm& asked, const Tuned& tuned) {
+Status keep_tuned(const TuningRun& run, const AskedGemm& asked, const Tuned& tuned) {
   if (run.dry_run) return {};
   TuningFile file = TuningFile::read(run.path);
   file.set({workload_of(asked), run.device, tuned.configuration, tuned.seconds * 1e3});
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(run.path).parent_path(), error);
-  return replace_text(run.path, file.text()) ? "" : fmt::format("the tuning file could not be written to {}", run.path);
+  return runtime::with_words_before(fmt::format("the tuning file could not be written to {}: ", run.path),
+                                    replace_text(run.path, file.text()));
 }
 
 int tune_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Tuned(const AskedGemm&)>& tune,
@@ -65,11 +69,10 @@ int tune_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Tune
     }
     const Tuned tuned = tune(asked);
     if (stop.asked() && tuned.configuration.empty()) break;
-    std::string problem = tuned.problem;
-    if (problem.empty()) problem = keep_tuned(run, asked, tuned);
-    if (!problem.empty()) {
+    const Status kept = tuned.status ? keep_tuned(run, asked, tuned) : tuned.status;
+    if (!kept) {
       ++counts.failed;
-      fmt::print(stderr, "gantry: {}: {}\n", name, problem);
+      fmt::print(stderr, "gantry: {}: {}\n", name, kept.describe());
       continue;
     }
     ++counts.tuned;

@@ -15,8 +15,8 @@ namespace gantry::tool {
 struct Tuned {
   std::string configuration{};
   double seconds = 0;
-  int candidates = 0;     // that were measured
-  std::string problem{};  // why there is none
+  int candidates = 0;  // that were measured
+  Status status{};     // why there is none
 };
 
 struct TuningRun {
@@ -27,11 +27,11 @@ struct TuningRun {
   std::function<void(const std::string&)> print{};
 };
 
-// Empty, or why the fastest could not be kept, which is asked before anything is measured.
-std::string why_not_kept(const std::string& path);
+// Whether the fastest could be kept, which is asked before anything is measured.
+Status check_keeps(const std::string& path);
 
-// Read again right before it is written, so that what others added in between stays. Empty, or what went wrong.
-std::string keep_tuned(const TuningRun& run, const AskedGemm& asked, const Tuned& tuned);
+// The file is read again right before it is written, so that what others added in between stays.
+Status keep_tuned(const TuningRun& run, const AskedGemm& asked, const Tuned& tuned);
 
 // A row for each, and one line at the end. The status is 1 where a GEMM could not be tuned or kept; the others are.
 int tune_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Tuned(const AskedGemm&)>& tune,

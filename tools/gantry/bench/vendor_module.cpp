@@ -6,6 +6,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 
+#include "run_rules.hpp"
 #include "vendor_text.hpp"
 
 namespace gantry::tool {
@@ -138,17 +139,18 @@ VendorGemm::VendorGemm(const runtime::KernelCache& cache, const runtime::Compile
                        const DeviceOperands& operands) {
   if (asked.options.gather_a || asked.scatters()) {
     declines_ = true;
-    problem_ = "cuBLASLt does not run this GEMM: it has no rows that an index names";
+    status_ =
+        failure_of(RunRule::vendor_declines, "cuBLASLt does not run this GEMM: it has no rows that an index names");
     return;
   }
   if (asked.graph.gated()) {  // its GEMM alone would write N columns into a D of N / 2
     declines_ = true;
-    problem_ = "cuBLASLt does not run this GEMM: it has no gated epilogue";
+    status_ = failure_of(RunRule::vendor_declines, "cuBLASLt does not run this GEMM: it has no gated epilogue");
     return;
   }
   if (!compiler) {
     declines_ = true;
-    problem_ = "the calls of cuBLASLt are compiled by nvcc, and " + compiler.status().describe();
+    status_ = runtime::with_words_before("the calls of cuBLASLt are compiled by nvcc, and ", compiler.status());
     return;
   }
   const std::string libraries = compiler.toolkit() + "/lib64";
@@ -157,16 +159,17 @@ VendorGemm::VendorGemm(const runtime::KernelCache& cache, const runtime::Compile
                 {.text = std::string(kVendorText),
                  .flags = {"-L" + libraries, "-lcublasLt", "-Xlinker", "-rpath", "-Xlinker", libraries},
                  .title = "cuBLASLt, for gantry bench"});
-  problem_ = kernel.status.describe();
-  if (!*this) return;
+  status_ = kernel.status;
+  if (!status_) return;
   module_ = std::make_shared<runtime::Module>(runtime::Module::from_image(kernel.image, "the cuBLASLt module"));
-  problem_ = module_->status().describe();
-  if (!*this) return;
+  status_ = module_->status();
+  if (!status_) return;
   const auto create = module_->function<void*(const VendorArguments*, const char**)>("vendor_create");
   const auto destroy = module_->function<void(void*)>("vendor_destroy");
   run_ = module_->function<int(void*)>("vendor_run");
   if (create == nullptr || destroy == nullptr || run_ == nullptr) {
-    problem_ = "the compiled cuBLASLt module lacks a function";
+    status_ =
+        runtime::failure_of(runtime::RuntimeRule::module_of_another, "the compiled cuBLASLt module lacks a function");
     return;
   }
   // Timing all candidates of thousands of GEMMs would take minutes.
@@ -176,22 +179,26 @@ VendorGemm::VendorGemm(const runtime::KernelCache& cache, const runtime::Compile
     arguments.candidates = candidates;
     void* const made = create(&arguments, &reason);
     declines_ = made == nullptr;
-    if (declines_) problem_ = fmt::format("cuBLASLt does not run this GEMM: {}", reason);
+    if (declines_) {
+      status_ = failure_of(RunRule::vendor_declines, fmt::format("cuBLASLt does not run this GEMM: {}", reason));
+    }
     if (made != nullptr) gemms_.emplace_back(made, [destroy, module = module_](void* p) { destroy(p); });
   };
   if (asked.options.groups == GemmGrouping::none) add(arguments_of(asked, operands));
-  for (std::size_t group = 0; group < asked.groups.size() && problem_.empty(); ++group) {
+  for (std::size_t group = 0; group < asked.groups.size() && status_.ok(); ++group) {
     if (asked.groups[group] > 0) add(arguments_of(asked, operands, static_cast<std::int64_t>(group)));
   }
-  for (std::size_t gemm = 0; gemm < asked.gemms.size() && problem_.empty(); ++gemm) {
+  for (std::size_t gemm = 0; gemm < asked.gemms.size() && status_.ok(); ++gemm) {
     const GemmExtents& e = asked.gemms[gemm];
     if (e.m > 0 && e.n > 0 && e.k > 0) add(arguments_of(asked, operands, static_cast<std::int64_t>(gemm)));
   }
 }
 
-std::string VendorGemm::run() const {
+Status VendorGemm::run() const {
   for (const std::shared_ptr<void>& asked : gemms_) {
-    if (const int status = run_(asked.get()); status != 0) return fmt::format("cuBLASLt answers {}", status);
+    if (const int status = run_(asked.get()); status != 0) {
+      return failure_of(RunRule::vendor_failed, fmt::format("cuBLASLt answers {}", status));
+    }
   }
   return {};
 }

@@ -32,15 +32,14 @@ class VendorGemm {
   VendorGemm(const runtime::KernelCache& cache, const runtime::Compiler& compiler, const AskedGemm& asked,
              const DeviceOperands& operands);
 
-  explicit operator bool() const { return problem_.empty(); }
-  const std::string& problem() const { return problem_; }
-  // cuBLASLt has no such GEMM, or there is no nvcc to compile its calls: problem() says so.
+  // Why there is none.
+  const Status& status() const { return status_; }
+  // cuBLASLt has no such GEMM, or there is no nvcc to compile its calls: status() says so.
   bool declines() const { return declines_; }
-  // Empty, or what went wrong.
-  std::string run() const;
+  Status run() const;
 
  private:
-  std::string problem_;
+  Status status_;
   bool declines_ = false;
   std::shared_ptr<runtime::Module> module_;
   std::vector<std::shared_ptr<void>> gemms_;  // one, or one for each group that is not empty

@@ -51,13 +51,13 @@ BenchOutputs outputs_of(const BenchTexts& texts, Progress& progress) {
 }
 
 int show_recorded(const BenchTexts& texts) {
-  const ReadText file = read_text(texts.from);
-  if (!file) return complain(fmt::format("the record {} could not be read: {}", texts.from, file.problem));
-  const ReadRecord read = read_record(file.text);
-  if (!read.problem.empty()) return complain(fmt::format("the record {} cannot be used: {}", texts.from, read.problem));
+  const Result<std::string> file = read_text(texts.from);
+  if (!file) return complain(fmt::format("the record {} could not be read: {}", texts.from, file.error().describe()));
+  const Result<BenchRecord> read = read_record(*file);
+  if (!read) return complain(fmt::format("the record {} cannot be used: {}", texts.from, read.error().describe()));
   Progress silent(false);
   silent.end();
-  return show(read.record, outputs_of(texts, silent));
+  return show(*read, outputs_of(texts, silent));
 }
 
 // Dense FLOP of the tensor cores per cycle and SM.
@@ -122,33 +122,31 @@ struct Bench {
 
 Measured measure(const Bench& b, const AskedGemm& asked) {
   Measured out;
-  const auto fail = [&](const std::string& problem) {
-    out.problem = fmt::format("{}: {}", title(asked), problem);
+  const auto fail = [&](const Status& why) {
+    out.status = runtime::with_words_before(title(asked) + ": ", why);
     return out;
   };
   b.progress.step(fmt::format("{}: compiling and filling", title(asked)));
   const Result<GemmFunction> gemm = b.functions.get(asked);
-  if (!gemm) return fail(gemm.error().describe());
+  if (!gemm) return fail(gemm.error());
   Operands operands(asked, b.inputs, 1);
   const DeviceOperands on_device(b.device, operands);
-  if (!on_device.problem().empty()) return fail(on_device.problem());
+  if (!on_device.status()) return fail(on_device.status());
   GemmCall call = on_device.call();
   const Result<GemmExplanation> explained = gemm->explain(call);
-  if (!explained) return fail(explained.error().describe());
+  if (!explained) return fail(explained.error());
   call.dependent = b.texts.dependent == "auto" ? explained->gains_as_dependent : b.texts.dependent == "on";
-  if (const Status ran = gemm->run(call); !ran) return fail(ran.describe());
-  if (const std::string went_wrong = on_device.download(operands); !went_wrong.empty()) return fail(went_wrong);
+  if (const Status ran = gemm->run(call); !ran) return fail(ran);
+  if (const Status back = on_device.download(operands); !back) return fail(back);
   const Verification v = operands.verify();
   const VendorGemm vendor(b.cache, b.compiler, asked, on_device);
-  if (!vendor && !vendor.declines()) return fail(vendor.problem());
-  std::vector<Contestant> contestants{{.name = "ours", .run = [&] { return gemm->run(call).describe(); }}};
-  if (vendor) {
+  if (!vendor.status() && !vendor.declines()) return fail(vendor.status());
+  std::vector<Contestant> contestants{{.name = "ours", .run = [&] { return gemm->run(call); }}};
+  if (vendor.status()) {
     contestants.insert(contestants.begin(), {.name = "cuBLASLt", .run = [&vendor] { return vendor.run(); }});
   }
   const RaceOptions options{.sustained = b.texts.sustained, .stop = &b.stop};
-  if (const std::string went_wrong = race(b.device, contestants, options, b.progress); !went_wrong.empty()) {
-    return fail(went_wrong);
-  }
+  if (const Status raced = race(b.device, contestants, options, b.progress); !raced) return fail(raced);
   BenchResult& r = out.result;
   r.m = asked.m;
   r.n = asked.n;
@@ -159,13 +157,13 @@ Measured measure(const Bench& b, const AskedGemm& asked) {
   r.epilogue = asked.expression;
   r.kernel = explained->kernel;
   r.dependent = call.dependent;
-  r.opponent = vendor ? opponent_of(asked) : "nobody: " + vendor.problem();
+  r.opponent = vendor.status() ? opponent_of(asked) : "nobody: " + vendor.status().describe();
   r.flops = asked.flops();
   r.bytes = operands.traffic();
   r.verified = v.ok() ? fmt::format("{} elements", v.elements) : "";
   if (!v.ok()) fmt::print(stderr, "gantry: {}: {}\n", title(asked), v.first_wrong);
   r.ours = contestants.back().timing;
-  if (vendor) r.theirs = contestants.front().timing;
+  if (vendor.status()) r.theirs = contestants.front().timing;
   return out;
 }
 
@@ -175,8 +173,8 @@ AskedGemms asked_of(const BenchTexts& texts, Inputs& inputs) {
   OptionReader(out.status).word("--dependent", texts.dependent, {"auto", "on", "off"});
   for (const auto& [option, path] : {std::pair("--json", texts.json), std::pair("--plot", texts.plot)}) {
     if (path.empty()) continue;
-    if (const std::string why = why_not_writable(path); !why.empty())
-      refuse(out.status, OptionRule::file, option, fmt::format("{}: {}", option, why));
+    if (const Status writable = check_writable(path); !writable)
+      refuse(out.status, OptionRule::file, option, fmt::format("{}: {}", option, writable.describe()));
   }
   constexpr double kDay = 86400;
   if (!(texts.sustained >= 0 && texts.sustained <= kDay))
@@ -224,7 +222,7 @@ int run_bench(const BenchTexts& texts) {
     return kNoGpuStatus;
   }
   const runtime::Compiler compiler = runtime::Compiler::find();
-  for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
+  for (const std::string& note : sentences_of(context.notes())) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::KernelCache cache;
   Functions functions(context);
   const BenchRecord record = new_record(device, compiler, texts, asked_gemms.all.front());

@@ -50,7 +50,7 @@ void describe_gpu(const runtime::Device& device, Diagnosis& out) {
   const runtime::DeviceFacts& f = device.facts();
   const std::string release = driver_release();
   out.machine.push_back(
-      {"GPU", device.is_hopper(),
+      {"GPU", device.runs_kernels().ok(),
        fmt::format("{}: compute capability {}.{}, {} SMs at up to {:.0f} MHz, {} of memory on a {}-bit bus, {} of L2.",
                    f.name, f.major, f.minor, f.processors, f.clock_khz / 1e3,
                    bytes_text(static_cast<double>(f.memory_bytes)), f.memory_bits,
@@ -66,11 +66,14 @@ void describe_gpu(const runtime::Device& device, Diagnosis& out) {
 Line describe_tuning(const std::string& path) {
   if (path.empty()) return {"tuning", false, "the tuning file has no path: HOME is not set; GANTRY_TUNING names one."};
   std::error_code error;
-  if (std::filesystem::exists(path, error) && !read_text(path)) return {"tuning", false, path + " cannot be read."};
+  if (std::filesystem::exists(path, error)) {
+    const Result<std::string> text = read_text(path);
+    if (!text) return {"tuning", false, path + " cannot be read: " + text.error().describe() + "."};
+  }
   const TuningFile tuning = TuningFile::read(path);
   const std::size_t count = tuning.entries().size();
-  const std::string unread = unread_lines(tuning);
-  const std::string lost = unread.empty() ? "" : "; it cannot be read in full: " + unread;
+  const Status unread = unread_lines(tuning);
+  const std::string lost = unread ? "" : "; it cannot be read in full: " + unread.describe();
   return {"tuning", lost.empty(), fmt::format("{}: {} GEMM{}{}.", path, count, count == 1 ? "" : "s", lost)};
 }
 
@@ -83,8 +86,9 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
                          host.status() ? fmt::format("{}, {}.", host.version(), host.command().front())
                                        : host.status().describe() + "."});
   const VendorLibrary vendor = find_cublaslt(compiler);
-  out.machine.push_back({"cuBLASLt", static_cast<bool>(vendor),
-                         vendor ? fmt::format("{}, {}.", vendor.version, vendor.path) : vendor.problem + "."});
+  out.machine.push_back(
+      {"cuBLASLt", vendor.status.ok(),
+       vendor.status ? fmt::format("{}, {}.", vendor.version, vendor.path) : vendor.status.describe() + "."});
   const runtime::NvrtcCompiler nvrtc = runtime::NvrtcCompiler::find();
   out.machine.push_back(
       {"NVRTC", nvrtc.status().ok(),
@@ -109,7 +113,7 @@ void describe_software(const runtime::Compiler& compiler, const runtime::KernelC
 
 // What the commands need, and whether it is there.
 void judge(const runtime::Device& device, const runtime::Compiler& compiler, Diagnosis& out) {
-  const std::string no_gpu = why_no_gpu(device);
+  const Status gpu_status = device.runs_kernels();
   const std::unique_ptr<runtime::KernelCompiler> kernels = runtime::find_gpu_compiler(device);
   const bool compiles = kernels->status().ok();
   const std::string no_compiler = runtime::in_one_sentence(kernels->status());
@@ -121,16 +125,16 @@ void judge(const runtime::Device& device, const runtime::Compiler& compiler, Dia
                                                    host.status().describe())});
   out.works.push_back(
       {"kernels compiled at run time", compiles, compiles ? "yes: any tile and any epilogue." : no(no_compiler)});
-  const bool gpu = no_gpu.empty() && compiles;
-  const std::string gpu_reason = !no_gpu.empty() ? no_gpu : no_compiler;
+  const bool gpu = gpu_status && compiles;
+  const std::string gpu_reason = !gpu_status ? gpu_status.describe() : no_compiler;
   out.works.push_back({"gantry gemm --machine gpu", gpu, gpu ? "yes." : no(gpu_reason)});
   out.works.push_back({"gantry tune", gpu, gpu ? "yes." : no(gpu_reason)});
   const VendorLibrary vendor = find_cublaslt(compiler);
-  out.works.push_back({"gantry bench gemm", gpu && compiler && vendor,
-                       !gpu        ? no(gpu_reason)
-                       : !compiler ? no("cuBLASLt's part is compiled by nvcc, and " + compiler.status().describe())
-                       : !vendor   ? no(vendor.problem)
-                                   : "yes, against cuBLASLt."});
+  out.works.push_back({"gantry bench gemm", gpu && compiler && vendor.status,
+                       !gpu             ? no(gpu_reason)
+                       : !compiler      ? no("cuBLASLt's part is compiled by nvcc, and " + compiler.status().describe())
+                       : !vendor.status ? no(vendor.status.describe())
+                                        : "yes, against cuBLASLt."});
 }
 
 void print(const Diagnosis& d) {

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <gantry/runtime/printable.hpp>
@@ -26,13 +25,12 @@ struct Outputs {
   std::string html = {};
 };
 
-[[noreturn]] void refuse_options(const Problems& problems) {
-  throw CLI::ValidationError(fmt::format("{}", fmt::join(problems, "\n")), 2);
-}
+[[noreturn]] void refuse_options(const Status& refused) { throw CLI::ValidationError(refused.describe(), 2); }
 
 int write_page(const std::string& path, const nlohmann::ordered_json& explanation) {
-  if (write_text(path, make_page(explanation))) return 0;
-  fmt::print(stderr, "gantry: the page could not be written to {}\n", runtime::printable(path));
+  const Status written = write_text(path, make_page(explanation));
+  if (written) return 0;
+  fmt::print(stderr, "gantry: the page could not be written to {}: {}\n", runtime::printable(path), written.describe());
   return 1;
 }
 

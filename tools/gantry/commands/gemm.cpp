@@ -41,13 +41,13 @@ struct Answer {
   std::string findings;  // of the simulator, as it reports them
   std::string checker;
   std::string time;
-  std::vector<std::string> problems{};
+  Status status{};  // why there was no run
   bool clean = true;
   Verification verification{};
   double seconds = 0;
   std::uint64_t steps = 0;
 
-  bool ok() const { return problems.empty() && clean && verification.ok(); }
+  bool ok() const { return status.ok() && clean && verification.ok(); }
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -58,8 +58,8 @@ Answer simulate(const SimulatorKernel& kernel, const AskedGemm& asked, Operands&
                 Progress& progress) {
   Answer out;
   out.choice = kernel.choice;
-  if (texts.check == "device") out.problems = operands.wrong_on_device();
-  if (!out.problems.empty()) return out;
+  if (texts.check == "device") out.status = operands.wrong_on_device();
+  if (!out.status) return out;
   SimulatorOptions options;
   options.seed = texts.seed;
   options.checker = texts.checker == "on";
@@ -73,9 +73,9 @@ Answer simulate(const SimulatorKernel& kernel, const AskedGemm& asked, Operands&
   const auto start = std::chrono::steady_clock::now();
   SimulatedRun run = run_on_simulator(kernel, asked, operands, options, count);
   out.seconds = seconds_since(start);
-  out.problems = run.problems;
+  out.status = run.status;
   out.plan = run.plan;
-  if (!out.problems.empty() || run.report.kernel.empty()) return out;
+  if (!out.status || run.report.kernel.empty()) return out;
   if (kernel.built_in) {
     out.plan += "This kernel serves every epilogue: it has buffers of C and of auxiliary tensors, used or not.\n";
     out.gpu = describe_compiled(asked);
@@ -95,10 +95,10 @@ Answer on_gpu(const AskedGemm& asked, Operands& operands, const GemmTexts& texts
   Answer out;
   const RunCheck check = texts.check == "device" ? RunCheck::device : RunCheck::none;
   const GpuRun run = run_on_gpu(asked, operands, progress, check);
-  out.problems = run.problems;
+  out.status = run.status;
   out.plan = run.plan;
   out.choice = run.choice;
-  if (!out.problems.empty()) return out;
+  if (!out.status) return out;
   out.seconds = run.seconds;
   out.time = fmt::format(
       "{:.2f} us per call, {:.1f} TFLOP/s, {:.2f} TB/s (median of {} calls, operands in L2 if they fit)",
@@ -180,23 +180,24 @@ nlohmann::ordered_json json_of(const AskedGemm& asked, const Answer& a, const Ge
 struct Machine {
   bool gpu = false;
   std::string why;
-  std::string problem{};
+  Status status{};  // why it cannot run there
 };
 
 Machine choose_machine(const std::string& asked, const runtime::Device& device) {
-  const std::string no_gpu = why_no_gpu(device);
+  const Status usable = device.runs_kernels();
   const std::string simulated = "the simulated SM";
   if (asked == "sim") return {false, simulated};
   if (asked == "gpu") {
-    if (no_gpu.empty()) return {true, device.facts().name};
-    return {true, {}, no_gpu + "; --machine sim runs the GEMM without one"};
+    if (usable) return {true, device.facts().name};
+    return {true, {}, runtime::with_words_after(usable, "; --machine sim runs the GEMM without one")};
   }
-  if (!no_gpu.empty()) return {false, fmt::format("{}, since {}", simulated, no_gpu)};
+  if (!usable) return {false, fmt::format("{}, since {}", simulated, usable.describe())};
   return {true, device.facts().name};
 }
 
-int print_refusal(const std::vector<std::string>& sentences) {
-  for (const std::string& sentence : sentences) fmt::print(stderr, "gantry: {}\n", runtime::printable(sentence));
+int print_refusal(const Status& refused) {
+  for (const std::string& sentence : sentences_of(refused))
+    fmt::print(stderr, "gantry: {}\n", runtime::printable(sentence));
   return 1;
 }
 
@@ -210,26 +211,26 @@ int run_command(const GemmTexts& texts) {
   if (!asked.ok()) throw CLI::ValidationError(asked.status.describe(), 2);
   const runtime::Device device = texts.machine == "sim" ? runtime::Device() : runtime::Device::open();
   const Machine machine = choose_machine(texts.machine, device);
-  if (!machine.problem.empty()) {
-    print_refusal({machine.problem});
+  if (!machine.status) {
+    print_refusal(machine.status);
     return kNoGpuStatus;
   }
   // Before anything is filled or compiled, which may take long.
-  if (const Status status = Operands::problems_of(asked); !status) return print_refusal(sentences_of(status));
+  if (const Status status = Operands::problems_of(asked); !status) return print_refusal(status);
   Progress progress(texts.progress);
   const SimulatorKernel kernel = machine.gpu ? SimulatorKernel{} : simulator_kernel(asked, progress);
-  if (!kernel) {
+  if (!kernel.status) {
     progress.end();
-    return print_refusal({kernel.problem});
+    return print_refusal(kernel.status);
   }
   progress.step("filling the operands");
   Operands operands(asked, inputs, texts.seed);
   Answer answer =
       machine.gpu ? on_gpu(asked, operands, texts, progress) : simulate(kernel, asked, operands, texts, progress);
   answer.machine = machine.why;
-  if (!answer.problems.empty()) {
+  if (!answer.status) {
     progress.end();
-    return print_refusal(answer.problems);
+    return print_refusal(answer.status);
   }
   progress.step("comparing with the reference");
   answer.verification = operands.verify();

@@ -15,6 +15,7 @@
 #include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
 #include "plain_options.hpp"
+#include "run_rules.hpp"
 
 namespace gantry::tool {
 
@@ -36,49 +37,49 @@ struct Trial {
   GemmOptions options{};
   std::string name{};
   double seconds = 0;
-  std::string problem{};  // why it is out of the race
+  Status status{};  // why it is out of the race
 };
 
 // Loads, checks and times one configuration.
 Trial try_one(const runtime::Device& device, const runtime::CachedKernel& kernel, const runtime::GemmSpec& spec,
               Operands& operands, DeviceOperands& on_device) {
   Trial out{.options = spec.options, .name = gantry::to_text(spec.options).c_str()};
-  const auto first_line = [](const Status& status) {
-    const std::string text = status.describe();
-    return text.substr(0, text.find('\n'));
-  };
   const Result<runtime::LoadedGemm> gemm = runtime::LoadedGemm::load(device, kernel, spec);
   if (!gemm) {
-    out.problem = first_line(gemm.error());
+    out.status = gemm.error();
     return out;
   }
   const Result<runtime::LoadedGemmPlan> plan = gemm->plan(on_device.call());
   if (!plan) {
-    out.problem = first_line(plan.error());
+    out.status = plan.error();
     return out;
   }
-  out.problem = on_device.poison(operands);
-  if (out.problem.empty()) out.problem = plan->run().describe();
-  if (out.problem.empty()) out.problem = on_device.download(operands);
-  if (!out.problem.empty()) return out;
+  out.status = on_device.poison(operands);
+  if (out.status) out.status = plan->run();
+  if (out.status) out.status = on_device.download(operands);
+  if (!out.status) return out;
   if (const Verification v = operands.verify(); !v.ok()) {
-    out.problem = "it is wrong: " + v.first_wrong;
+    out.status = failure_of(RunRule::result_wrong, "it is wrong: " + v.first_wrong);
     return out;
   }
-  const BurstTime time = burst_time(device, {.name = out.name, .run = [&plan] { return plan->run().describe(); }}, 5);
-  out.seconds = time.seconds;
-  out.problem = time.problem;
+  const Result<double> time = burst_time(device, {.name = out.name, .run = [&plan] { return plan->run(); }}, 5);
+  if (time) {
+    out.seconds = *time;
+  } else {
+    out.status = time.error();
+  }
   return out;
 }
 
 void print(const std::vector<Trial>& trials, const AskedGemm& asked) {
   fmt::print("{}\n\n", title(asked));
   for (const Trial& trial : trials) {
-    if (trial.problem.empty()) {
+    if (trial.status) {
       fmt::print("{:<40} {:9.2f} us {:8.1f} TFLOP/s\n", trial.name, trial.seconds * 1e6,
                  asked.flops() / trial.seconds / 1e12);
     } else {
-      fmt::print("{:<40} left out: {}\n", trial.name, trial.problem);
+      const std::string why = trial.status.describe();
+      fmt::print("{:<40} left out: {}\n", trial.name, why.substr(0, why.find('\n')));
     }
   }
 }
@@ -93,7 +94,7 @@ struct Tuner {
 
   struct Tried {
     std::vector<Trial> trials{};  // the fastest first
-    std::string problem{};
+    Status status{};
   };
   Tried try_all(const AskedGemm& asked) const;
 };
@@ -103,8 +104,8 @@ Tuner::Tried Tuner::try_all(const AskedGemm& asked) const {
   progress.step(fmt::format("{}: filling the operands", title(asked)));
   Operands operands(asked, inputs, 1);
   DeviceOperands on_device(device, operands);
-  out.problem = on_device.problem();
-  if (!out.problem.empty()) return out;
+  out.status = on_device.status();
+  if (!out.status) return out;
   std::vector<runtime::GemmSpec> specs;
   for (const GemmDesign& design : candidates_for(asked))
     specs.push_back({.options = design.options, .expression = asked.expression});
@@ -119,16 +120,18 @@ Tuner::Tried Tuner::try_all(const AskedGemm& asked) const {
     out.trials.push_back(try_one(device, compile_gemm(cache, compiler, spec), spec, operands, on_device));
   }
   std::stable_sort(out.trials.begin(), out.trials.end(), [](const Trial& x, const Trial& y) {
-    return x.problem.empty() != y.problem.empty() ? x.problem.empty() : x.seconds < y.seconds;
+    return x.status.ok() != y.status.ok() ? x.status.ok() : x.seconds < y.seconds;
   });
-  if (out.trials.empty() || !out.trials.front().problem.empty()) out.problem = "no configuration could be measured";
+  if (out.trials.empty() || !out.trials.front().status) {
+    out.status = failure_of(RunRule::nothing_measured, "no configuration could be measured");
+  }
   return out;
 }
 
 Tuned fastest_of(const Tuner::Tried& tried) {
-  if (!tried.problem.empty() || tried.trials.empty()) return {.problem = tried.problem};
+  if (!tried.status || tried.trials.empty()) return {.status = tried.status};
   const auto measured =
-      std::count_if(tried.trials.begin(), tried.trials.end(), [](const Trial& t) { return t.problem.empty(); });
+      std::count_if(tried.trials.begin(), tried.trials.end(), [](const Trial& t) { return t.status.ok(); });
   return {.configuration = tried.trials.front().name,
           .seconds = tried.trials.front().seconds,
           .candidates = static_cast<int>(measured)};
@@ -141,10 +144,9 @@ int tune_one(const Tuner& tuner, const AskedGemm& asked, const TuningRun& run) {
   if (tuner.stop.asked()) return Stop::status();
   print(tried.trials, asked);
   const Tuned tuned = fastest_of(tried);
-  std::string problem = tuned.problem;
-  if (problem.empty()) problem = keep_tuned(run, asked, tuned);
-  if (!problem.empty()) {
-    fmt::print(stderr, "gantry: {}\n", problem);
+  const Status kept = tuned.status ? keep_tuned(run, asked, tuned) : tuned.status;
+  if (!kept) {
+    fmt::print(stderr, "gantry: {}\n", kept.describe());
     return 1;
   }
   if (!run.dry_run)
@@ -161,8 +163,8 @@ std::vector<AskedGemm> asked_of(const TuneTexts& texts, Inputs& inputs) {
   AskedGemms asked_gemms = read_all_asked(one, texts.files);
   inputs = read_inputs(texts.inputs, asked_gemms.status);
   if (!texts.dry_run) {
-    if (const std::string why = why_not_kept(texts.path()); !why.empty())
-      refuse(asked_gemms.status, OptionRule::file, {}, "the fastest could not be kept: " + why);
+    if (const Status keeps = check_keeps(texts.path()); !keeps)
+      refuse(asked_gemms.status, OptionRule::file, "--file", "the fastest could not be kept: " + keeps.describe());
   }
   if (!asked_gemms.status) throw CLI::ValidationError(first_sentences(asked_gemms.status), 2);
   return asked_gemms.all;
@@ -172,8 +174,8 @@ int run_tune(const TuneTexts& texts) {
   Inputs inputs = Inputs::uniform;
   const std::vector<AskedGemm> asked_gemms = asked_of(texts, inputs);
   const runtime::Device device = runtime::Device::open();
-  if (const std::string no_gpu = why_no_gpu(device); !no_gpu.empty()) {
-    fmt::print(stderr, "gantry: {}; tuning needs a GPU\n", no_gpu);
+  if (const Status gpu = device.runs_kernels(); !gpu) {
+    fmt::print(stderr, "gantry: {}; tuning needs a GPU\n", gpu.describe());
     return kNoGpuStatus;
   }
   const std::unique_ptr<runtime::KernelCompiler> compiler = runtime::find_gpu_compiler(device);

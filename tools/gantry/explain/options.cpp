@@ -10,6 +10,7 @@
 #include <gantry/numeric/element_name.hpp>
 #include <gantry/tma/multicast.hpp>
 
+#include "option_rules.hpp"
 #include "option_text.hpp"
 
 namespace gantry::tool {
@@ -48,23 +49,26 @@ std::string cannot_read(std::string_view option, std::string_view takes, std::st
 // Reads the options of one question and collects what is wrong with them.
 class Reader {
  public:
-  explicit Reader(std::vector<std::string>& problems) : problems_(problems) {}
+  explicit Reader(Status& status) : status_(status) {}
 
-  void problem(std::string sentence) { problems_.push_back(std::move(sentence)); }
+  void refuse(std::string_view option, std::string sentence, OptionRule rule = OptionRule::value) {
+    tool::refuse(status_, rule, option, std::move(sentence));
+  }
 
   template <class T>
   T parsed(std::string_view option, std::string_view takes, std::string_view text, const Parsed<T>& result) {
-    if (!result.ok()) problem(cannot_read(option, takes, text, result.error));
+    if (!result.ok()) refuse(option, cannot_read(option, takes, text, result.error));
     return result.value;
   }
 
   ElementType element(std::string_view option, const std::string& text) {
     const ParsedElementType parsed = parse_element_type(text.c_str());
     if (!parsed.ok || text.find('\0') != std::string::npos) {
-      problem(parsed.ok ? fmt::format("{} takes the name of an element type, and {} is none", option, in_quotes(text))
-                        : fmt::format("{}: {}", option, parsed.problem.c_str()));
+      refuse(option, parsed.ok
+                         ? fmt::format("{} takes the name of an element type, and {} is none", option, in_quotes(text))
+                         : fmt::format("{}: {}", option, parsed.problem.c_str()));
     } else if (parsed.type == ElementType::void_) {
-      problem(fmt::format("{} is void: a tensor has elements, such as bf16", option));
+      refuse(option, fmt::format("{} is void: a tensor has elements, such as bf16", option));
     }
     return parsed.type;
   }
@@ -72,13 +76,14 @@ class Reader {
   std::uint64_t address(const std::string& text) {
     std::uint64_t out = 0;
     if (!read_address(text, out)) {
-      problem(fmt::format("--address takes a number such as 0x7f0000000000, and {} is none", in_quotes(text)));
+      refuse("--address",
+             fmt::format("--address takes a number such as 0x7f0000000000, and {} is none", in_quotes(text)));
     }
     return out;
   }
 
  private:
-  std::vector<std::string>& problems_;
+  Status& status_;
 };
 
 // ---- Tiles of tensors
@@ -94,11 +99,11 @@ TmaOp read_operation(Reader& reader, const std::string& text, bool im2col) {
     for (int i = 0; i < kTmaOpCount; ++i) {
       if (is_im2col(static_cast<TmaOp>(i)) == im2col) names.emplace_back(to_text(static_cast<TmaOp>(i)));
     }
-    reader.problem(fmt::format("--op takes the name of an operation, and {} is none; there are {}", in_quotes(text),
-                               fmt::join(names, ", ")));
+    reader.refuse("--op", fmt::format("--op takes the name of an operation, and {} is none; there are {}",
+                                      in_quotes(text), fmt::join(names, ", ")));
   } else if (is_im2col(op) != im2col) {
-    reader.problem(im2col ? fmt::format("--op {} moves tiles of a tensor: ask 'gantry explain tma'", text)
-                          : fmt::format("--op {} is an im2col operation: ask 'gantry explain im2col'", text));
+    reader.refuse("--op", im2col ? fmt::format("--op {} moves tiles of a tensor: ask 'gantry explain tma'", text)
+                                 : fmt::format("--op {} is an im2col operation: ask 'gantry explain im2col'", text));
   }
   return op;
 }
@@ -109,12 +114,14 @@ ComposedLayout read_shared(Reader& reader, const std::string& text, int bits) {
   const ComposedLayout read = reader.parsed("--smem", kTakes, text, parse_composed_layout(text, kAllFixed));
   if (!read.ok()) return read;
   if (read.element_bits() != 0 && bits != 0 && read.element_bits() != bits) {
-    reader.problem(
+    reader.refuse(
+        "--smem",
         fmt::format("--smem points to elements of {} bits, and --elem has {}: both describe the same elements",
-                    read.element_bits(), bits));
+                    read.element_bits(), bits),
+        OptionRule::conflict);
   }
   if (!read.offset().is_fixed(0)) {
-    reader.problem("--smem has an offset: the shared layout is that of one tile and starts at offset 0");
+    reader.refuse("--smem", "--smem has an offset: the shared layout is that of one tile and starts at offset 0");
   }
   return ComposedLayout(read.swizzle(), Int::fixed(0), read.layout(), bits);
 }
@@ -126,7 +133,7 @@ Tiler read_tile(Reader& reader, const std::string& text) {
     for (const std::int64_t extent : extents) out.push_back(Tiler(Int::fixed(extent < 1 ? 1 : extent)));
     // They are written without a sign.
     if (std::count(extents.begin(), extents.end(), 0) > 0)
-      reader.problem(fmt::format("--tile {} has an extent of 0: the least is 1", text));
+      reader.refuse("--tile", fmt::format("--tile {} has an extent of 0: the least is 1", text));
     return out;
   }
   return reader.parsed("--tile", "extents such as 128x64, or a tiler such as \"(128,64)\"", text,
@@ -136,18 +143,19 @@ Tiler read_tile(Reader& reader, const std::string& text) {
 std::uint32_t read_cluster(Reader& reader, const std::string& text) {
   const std::vector<std::int64_t> extents = read_extents(text);
   if (extents.empty() || extents.size() > 3) {
-    reader.problem(fmt::format("--cluster takes extents such as 2x1, and {} is none", in_quotes(text)));
+    reader.refuse("--cluster", fmt::format("--cluster takes extents such as 2x1, and {} is none", in_quotes(text)));
     return 1;
   }
   std::int64_t ctas = 1;
   for (const std::int64_t extent : extents) {
     if (extent < 1) {
-      reader.problem(fmt::format("--cluster {} has an extent of {}: the least is 1", text, extent));
+      reader.refuse("--cluster", fmt::format("--cluster {} has an extent of {}: the least is 1", text, extent));
       return 1;
     }
     ctas = extent > kMaxClusterCtas ? kMaxClusterCtas + 1 : ctas * extent;
     if (ctas > kMaxClusterCtas) {
-      reader.problem(
+      reader.refuse(
+          "--cluster",
           fmt::format("--cluster {} has more than {} CTAs: a multicast reaches at most {}, the bits of its mask", text,
                       kMaxClusterCtas, kMaxClusterCtas));
       return 1;
@@ -174,8 +182,9 @@ void check_tile_coordinate(Reader& reader, const std::string& text, const TmaQue
   const TmaPlan plan = make_tma_copy(q.request);
   if (!plan.cta_v_map.ok() || plan.reasons.has(TmaPlanRule::tiler_rank) || plan.num_bits_per_tma == 0) return;
   if (rank(q.tile) > rank(gmem)) {
-    return reader.problem(fmt::format("--at {} has {} entries, and the global tensor {} modes: at most one for each",
-                                      in_quotes(text), rank(q.tile), rank(gmem)));
+    return reader.refuse("--at",
+                         fmt::format("--at {} has {} entries, and the global tensor {} modes: at most one for each",
+                                     in_quotes(text), rank(q.tile), rank(gmem)));
   }
   const Layout tiles = zipped_divide(make_identity_layout(gmem.shape()), plan.cta_tiler);
   if (!tiles.ok()) return;
@@ -184,12 +193,12 @@ void check_tile_coordinate(Reader& reader, const std::string& text, const TmaQue
   for (TupleView c : TupleView(q.tile)) {
     const Int extent = mode < rank(rest) ? product(rest[mode].shape()) : Int::fixed(1);
     if (!c.is_leaf() || !c.leaf().is_plain() || !c.leaf().is_known() || c.leaf().value() < 0) {
-      return reader.problem(
-          fmt::format("--at {}: entry {} must be the number of a tile, 0 or more", in_quotes(text), mode));
+      return reader.refuse(
+          "--at", fmt::format("--at {}: entry {} must be the number of a tile, 0 or more", in_quotes(text), mode));
     }
     if (extent.is_known() && c.leaf().value() >= extent.value()) {
-      return reader.problem(fmt::format("--at {}: there is no tile {} along global mode {}, the last is {}",
-                                        in_quotes(text), c.leaf().value(), mode, extent.value() - 1));
+      return reader.refuse("--at", fmt::format("--at {}: there is no tile {} along global mode {}, the last is {}",
+                                               in_quotes(text), c.leaf().value(), mode, extent.value() - 1));
     }
     ++mode;
   }
@@ -197,10 +206,10 @@ void check_tile_coordinate(Reader& reader, const std::string& text, const TmaQue
 
 }  // namespace
 
-Expected<TmaQuestion, Problems> read_question(const TmaTexts& texts) {
+Result<TmaQuestion> read_question(const TmaTexts& texts) {
   TmaQuestion out;
-  Problems problems;
-  Reader reader(problems);
+  Status status;
+  Reader reader(status);
   TmaCopyRequest& r = out.request;
   r.op = read_operation(reader, texts.op, false);
   r.gtensor.element = reader.element("--elem", texts.elem);
@@ -213,8 +222,8 @@ Expected<TmaQuestion, Problems> read_question(const TmaTexts& texts) {
   if (!texts.tma_elem.empty()) r.tma_element = reader.element("--tma-elem", texts.tma_elem);
   if (r.op == TmaOp::load && r.num_multicast > 1) r.op = TmaOp::load_multicast;
   out.tile = read_tile_coordinate(reader, texts.at);
-  if (problems.empty() && !texts.at.empty()) check_tile_coordinate(reader, texts.at, out);
-  if (!problems.empty()) return unexpected(std::move(problems));
+  if (status && !texts.at.empty()) check_tile_coordinate(reader, texts.at, out);
+  if (!status) return unexpected(std::move(status));
   return out;
 }
 
@@ -235,9 +244,10 @@ const Axes* read_axes(Reader& reader, const std::string& text, std::size_t exten
     if (text == axes.name || (text.empty() && extents == axes.name.size())) return &axes;
   }
   if (text.empty()) {
-    reader.problem(fmt::format("--activation has {} extents: NWC has 3, NHWC 4 and NDHWC 5", extents));
+    reader.refuse("--activation", fmt::format("--activation has {} extents: NWC has 3, NHWC 4 and NDHWC 5", extents));
   } else {
-    reader.problem(fmt::format("--layout takes NWC, NHWC or NDHWC, and {} is none of them", in_quotes(text)));
+    reader.refuse("--layout",
+                  fmt::format("--layout takes NWC, NHWC or NDHWC, and {} is none of them", in_quotes(text)));
   }
   return nullptr;
 }
@@ -247,16 +257,16 @@ void read_axis_values(Reader& reader, std::string_view option, const std::string
   if (text.empty()) return;
   const std::vector<std::int64_t> values = read_extents(text);
   if (values.size() != static_cast<std::size_t>(axes) && values.size() != 1) {
-    return reader.problem(fmt::format("{} takes {} numbers such as {}, or one for all axes, and {} is not that", option,
-                                      axes,
-                                      axes == 1   ? "3"
-                                      : axes == 2 ? "3x3"
-                                                  : "3x3x3",
-                                      in_quotes(text)));
+    return reader.refuse(
+        option, fmt::format("{} takes {} numbers such as {}, or one for all axes, and {} is not that", option, axes,
+                            axes == 1   ? "3"
+                            : axes == 2 ? "3x3"
+                                        : "3x3x3",
+                            in_quotes(text)));
   }
   for (int axis = 0; axis < axes; ++axis) {
     const std::int64_t v = values.size() == 1 ? values[0] : values[static_cast<std::size_t>(axes - 1 - axis)];
-    if (v > 0x7fffffff) return reader.problem(fmt::format("{} {} is beyond 2147483647", option, text));
+    if (v > 0x7fffffff) return reader.refuse(option, fmt::format("{} {} is beyond 2147483647", option, text));
     out[axis] = static_cast<std::int32_t>(v);
   }
 }
@@ -267,20 +277,21 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
 void read_activation(Reader& reader, const Im2colTexts& texts, Convolution& conv) {
   const std::vector<std::int64_t> extents = read_extents(texts.activation);
   if (extents.empty()) {
-    return reader.problem(
-        fmt::format("--activation takes extents such as 8x56x56x64, and {} is none", in_quotes(texts.activation)));
+    return reader.refuse("--activation", fmt::format("--activation takes extents such as 8x56x56x64, and {} is none",
+                                                     in_quotes(texts.activation)));
   }
   const Axes* axes = read_axes(reader, texts.layout, extents.size());
   if (axes == nullptr) return;
   conv.spatial_rank = axes->spatial;
   if (extents.size() != axes->name.size()) {
-    return reader.problem(fmt::format("--activation {} has {} extents, and {} has {}", texts.activation, extents.size(),
-                                      axes->name, axes->name.size()));
+    return reader.refuse("--activation", fmt::format("--activation {} has {} extents, and {} has {}", texts.activation,
+                                                     extents.size(), axes->name, axes->name.size()));
   }
   std::int64_t elements = 1;
   for (const std::int64_t e : extents) {
     if (e > 0 && elements > kMostElements / e) {
-      return reader.problem(fmt::format("--activation {} has more than 2^48 elements", texts.activation));
+      return reader.refuse("--activation",
+                           fmt::format("--activation {} has more than 2^48 elements", texts.activation));
     }
     elements *= e > 0 ? e : 1;
   }
@@ -301,15 +312,16 @@ TmaSwizzle read_swizzle(Reader& reader, const std::string& text, std::int64_t ro
   if (text == "32") return TmaSwizzle::bytes_32;
   if (text == "64") return TmaSwizzle::bytes_64;
   if (text == "128") return TmaSwizzle::bytes_128;
-  reader.problem(fmt::format("--swizzle takes none, 32, 64 or 128, and {} is none of them", in_quotes(text)));
+  reader.refuse("--swizzle",
+                fmt::format("--swizzle takes none, 32, 64 or 128, and {} is none of them", in_quotes(text)));
   return TmaSwizzle::none;
 }
 
 void read_im2col_tile(Reader& reader, const Im2colTexts& texts, int bytes, Im2colTile& tile) {
   const std::vector<std::int64_t> extents = read_extents(texts.tile);
   if (extents.size() != 2 || extents[0] > 0x7fffffff || extents[1] > 0x7fffffff) {
-    return reader.problem(
-        fmt::format("--tile takes pixels x channels such as 128x64, and {} is not that", in_quotes(texts.tile)));
+    return reader.refuse("--tile", fmt::format("--tile takes pixels x channels such as 128x64, and {} is not that",
+                                               in_quotes(texts.tile)));
   }
   tile.pixels = static_cast<std::uint32_t>(extents[0]);
   tile.channels = static_cast<std::uint32_t>(extents[1]);
@@ -318,19 +330,19 @@ void read_im2col_tile(Reader& reader, const Im2colTexts& texts, int bytes, Im2co
 
 }  // namespace
 
-Expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts) {
+Result<Im2colQuestion> read_question(const Im2colTexts& texts) {
   Im2colQuestion out;
-  Problems problems;
-  Reader reader(problems);
+  Status status;
+  Reader reader(status);
   Convolution& conv = out.conv;
   read_activation(reader, texts, conv);
   const ElementType element = reader.element("--elem", texts.elem);
   const TmaFormat format = tma_format(element);
-  if (!format.exists && problems.empty()) {
+  if (!format.exists && status) {
     const TmaReason reason{.rule = TmaPlanRule::element_without_format,
                            .actual = static_cast<std::int64_t>(element),
                            .nearest = static_cast<std::int64_t>(format.nearest)};
-    reader.problem(fmt::format("--elem: {}", describe(reason).c_str()));
+    reader.refuse("--elem", fmt::format("--elem: {}", describe(reason).c_str()));
   }
   conv.data_type = format.type;
   conv.address = reader.address(texts.address);
@@ -346,15 +358,15 @@ Expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts) {
   out.tile.ctas = read_cluster(reader, texts.cluster);
   if (out.tile.ctas > 1 && out.op == TmaOp::load_im2col) out.op = TmaOp::load_im2col_multicast;
   if (!read_number(texts.at, out.pixel_tile) || out.pixel_tile < 0) {
-    reader.problem(
-        fmt::format("--at takes the number of a tile of pixels, 0 or more, and {} is none", in_quotes(texts.at)));
+    reader.refuse("--at", fmt::format("--at takes the number of a tile of pixels, 0 or more, and {} is none",
+                                      in_quotes(texts.at)));
   }
-  if (!problems.empty()) return unexpected(std::move(problems));
+  if (!status) return unexpected(std::move(status));
   const Im2colPlan plan = plan_im2col(conv, out.tile, out.op);
   if (plan.ok() && out.pixel_tile >= plan.pixel_tiles()) {
-    problems.push_back(
-        fmt::format("--at {}: there is no such tile of pixels, the last is {}", texts.at, plan.pixel_tiles() - 1));
-    return unexpected(std::move(problems));
+    reader.refuse("--at", fmt::format("--at {}: there is no such tile of pixels, the last is {}", texts.at,
+                                      plan.pixel_tiles() - 1));
+    return unexpected(std::move(status));
   }
   return out;
 }

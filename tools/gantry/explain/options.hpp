@@ -1,5 +1,5 @@
-// What `gantry explain` is asked, from the texts of its options to a request; or every sentence that says what is wrong
-// with them.
+// What `gantry explain` is asked, from the texts of its options to a request; or every reason what is wrong with
+// them, by OptionRule and option.
 //
 // Extents are written as on a whiteboard, `128x64`, or in CuTe's notation. In the shared layout and the tile, which a
 // kernel is compiled for, integers are static whether or not they have a `_`; in the global layout as written.
@@ -7,16 +7,12 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include <gantry/rules/expected.hpp>
+#include <gantry/runtime/status.hpp>
 #include <gantry/tma/im2col.hpp>
 #include <gantry/tma/plan.hpp>
 
 namespace gantry::tool {
-
-// A sentence for each text that means nothing.
-using Problems = std::vector<std::string>;
 
 struct TmaTexts {
   std::string op = "load";
@@ -36,7 +32,7 @@ struct TmaQuestion {
 };
 
 // A load that several CTAs share becomes a multicast load.
-Expected<TmaQuestion, Problems> read_question(const TmaTexts& texts);
+Result<TmaQuestion> read_question(const TmaTexts& texts);
 
 struct Im2colTexts {
   std::string op = "load";
@@ -64,6 +60,6 @@ struct Im2colQuestion {
 
 // Operations may be named without "_im2col". A load that several CTAs share becomes a multicast load, and a filter that
 // is not given has one tap.
-Expected<Im2colQuestion, Problems> read_question(const Im2colTexts& texts);
+Result<Im2colQuestion> read_question(const Im2colTexts& texts);
 
 }  // namespace gantry::tool

@@ -14,10 +14,10 @@ namespace {
 // Once per process: a command may choose for many GEMMs.
 void warn_of_unread_lines(const TuningFile& tuning) {
   static std::atomic<bool> said = false;
-  const std::string unread = unread_lines(tuning);
-  if (unread.empty() || said.exchange(true)) return;
+  const Status unread = unread_lines(tuning);
+  if (unread || said.exchange(true)) return;
   fmt::print(stderr, "gantry: the tuning file {} cannot be read in full: {}\n", runtime::one_line(tuning_path()),
-             unread);
+             unread.describe());
 }
 
 }  // namespace

@@ -51,13 +51,13 @@ std::string read_line(const std::string& content, GemmExtents& out) {
 
 ReadGemms read_gemms(const std::string& path) {
   ReadGemms out;
-  const ReadText read = read_text(path);
+  const Result<std::string> read = read_text(path);
   if (!read) {
     refuse(out.status, OptionRule::file, kOption,
-           fmt::format("--problems: {} could not be read: {}", in_quotes(path), read.problem));
+           fmt::format("--problems: {} could not be read: {}", in_quotes(path), read.error().describe()));
     return out;
   }
-  std::istringstream lines(read.text);
+  std::istringstream lines(*read);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;

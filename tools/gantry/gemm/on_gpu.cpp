@@ -6,17 +6,16 @@
 #include <fmt/format.h>
 
 #include "gemm/choice.hpp"
+#include "option_rules.hpp"
 
 namespace gantry::tool {
 
-DeviceOperands::DeviceOperands(const runtime::Device& device, const Operands& operands) : device_(device) {
+DeviceOperands::DeviceOperands(const runtime::Device& device, const Operands& operands) {
   std::vector<void*> addresses;
   for (const Operand& operand : operands.all()) {
     runtime::DeviceBuffer buffer(device, operand.bytes.size());
-    if (!buffer || !buffer.write(operand.bytes.data(), operand.bytes.size())) {
-      problem_ = fmt::format("{}: {}", operand.name, device.why_not());
-      return;
-    }
+    status_ = runtime::with_words_before(operand.name + ": ", buffer.write(operand.bytes.data(), operand.bytes.size()));
+    if (!status_) return;
     addresses.push_back(buffer.data());
     names_.push_back(operand.name);
     parts_.push_back(operand.parts);
@@ -26,10 +25,8 @@ DeviceOperands::DeviceOperands(const runtime::Device& device, const Operands& op
     const Operand& operand = operands.all()[i];
     if (!operand.holds_addresses) continue;
     const std::vector<std::uint8_t> bytes = operands.address_bytes(operand, addresses);
-    if (!buffers_[i].write(bytes.data(), bytes.size())) {
-      problem_ = fmt::format("{}: {}", operand.name, device.why_not());
-      return;
-    }
+    status_ = runtime::with_words_before(operand.name + ": ", buffers_[i].write(bytes.data(), bytes.size()));
+    if (!status_) return;
   }
   call_ = operands.call(addresses);
 }
@@ -48,28 +45,23 @@ Operand::Part DeviceOperands::part(const std::string& name, std::int64_t gemm) c
   return {};
 }
 
-std::string DeviceOperands::poison(Operands& operands) {
+Status DeviceOperands::poison(Operands& operands) {
   operands.poison();
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const Operand& operand = operands.all()[i];
-    if (operand.written && !buffers_[i].write(operand.bytes.data(), operand.bytes.size())) return device_.why_not();
+    if (!operand.written) continue;
+    if (Status written = buffers_[i].write(operand.bytes.data(), operand.bytes.size()); !written) return written;
   }
   return {};
 }
 
-std::string DeviceOperands::download(Operands& operands) const {
+Status DeviceOperands::download(Operands& operands) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     Operand& operand = operands.all()[i];
-    if (operand.written && !buffers_[i].read(operand.bytes.data(), operand.bytes.size())) return device_.why_not();
+    if (!operand.written) continue;
+    if (Status read = buffers_[i].read(operand.bytes.data(), operand.bytes.size()); !read) return read;
   }
   return {};
-}
-
-std::string why_no_gpu(const runtime::Device& device) {
-  if (!device) return device.status().describe();
-  if (device.is_hopper()) return {};
-  return fmt::format("the GPU is {}, of compute capability {}.{}; kernels of Gantry are built for 9.0 (H100, H200)",
-                     device.facts().name, device.facts().major, device.facts().minor);
 }
 
 double median(std::vector<double> values) {
@@ -97,28 +89,24 @@ void compile_ahead(const runtime::KernelCache& cache, const runtime::KernelCompi
 
 GpuRun run_on_gpu(const AskedGemm& asked, Operands& operands, Progress& progress, RunCheck check) {
   GpuRun out;
-  const auto fail = [&](const std::string& problem) {
-    out.problems.push_back(problem);
-    return out;
-  };
   const auto refused = [&](const Status& status) {
-    for (const StatusReason& reason : status.reasons()) out.problems.push_back(reason.sentence);
+    out.status = status;
     return out;
   };
   const Context context({.policy = CompilePolicy::wait});
-  for (const std::string& note : context.notes()) fmt::print(stderr, "gantry: {}\n", note);
+  for (const std::string& note : sentences_of(context.notes())) fmt::print(stderr, "gantry: {}\n", note);
   const runtime::Device& device = context.device();
   const Result<GemmFunction> gemm = context.gemm({.options = asked.options, .epilogue = asked.expression});
   if (!gemm) return refused(gemm.error());
   progress.step("copying operands to the GPU");
   const DeviceOperands on_device(device, operands);
-  if (!on_device.problem().empty()) return fail(on_device.problem());
+  if (!on_device.status()) return refused(on_device.status());
   const GemmCall& call = on_device.call();
   progress.step("compiling the kernel");
   if (const Status ran = gemm->run(call, {.check = check}); !ran) return refused(ran);
   progress.step("running on the GPU");
-  if (!device.synchronize()) return fail(device.why_not());
-  if (const std::string problem = on_device.download(operands); !problem.empty()) return fail(problem);
+  if (const Status ended = device.synchronize(); !ended) return refused(ended);
+  if (const Status back = on_device.download(operands); !back) return refused(back);
   const Result<GemmExplanation> explained = gemm->explain(call);
   if (!explained) return refused(explained.error());
   out.choice = explained->choice;
@@ -129,8 +117,9 @@ GpuRun run_on_gpu(const AskedGemm& asked, Operands& operands, Progress& progress
   for (int i = 0; i < kCalls; ++i) {
     timer.start();
     if (const Status ran = gemm->run(call); !ran) return refused(ran);
-    seconds.push_back(timer.stop());
-    if (seconds.back() < 0) return fail(device.why_not());
+    const Result<double> time = timer.stop();
+    if (!time) return refused(time.error());
+    seconds.push_back(*time);
   }
   out.seconds = median(seconds);
   out.calls = kCalls;

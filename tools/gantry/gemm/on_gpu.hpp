@@ -17,35 +17,30 @@ namespace gantry::tool {
 // Operands in the memory of the GPU.
 class DeviceOperands {
  public:
-  // Empty `problem()`: all of them are there, with the host's values.
+  // Where status() is ok, all of them are there, with the host's values.
   DeviceOperands(const runtime::Device& device, const Operands& operands);
 
-  const std::string& problem() const { return problem_; }
+  const Status& status() const { return status_; }
   const GemmCall& call() const { return call_; }
   void* address(const std::string& name) const;
   // What one GEMM of a pointer array has of an operand.
   Operand::Part part(const std::string& name, std::int64_t gemm) const;
 
-  // Poisons what is written, on both sides, so that results of another run are not taken for this one's. Empty, or what
-  // went wrong.
-  std::string poison(Operands& operands);
-  // Copies what is written back to the host. Empty, or what went wrong.
-  std::string download(Operands& operands) const;
+  // Poisons what is written, on both sides, so that results of another run are not taken for this one's.
+  Status poison(Operands& operands);
+  // Copies what is written back to the host.
+  Status download(Operands& operands) const;
 
  private:
-  runtime::Device device_;
   std::vector<std::string> names_;
   std::vector<std::vector<Operand::Part>> parts_;
   std::vector<runtime::DeviceBuffer> buffers_;
   GemmCall call_;
-  std::string problem_;
+  Status status_;
 };
 
 // What a command that needs a GPU ends with where there is none, as the programs under bench/gpu do.
 inline constexpr int kNoGpuStatus = 77;
-
-// Why the GPU cannot run GEMMs; empty: it can.
-std::string why_no_gpu(const runtime::Device& device);
 
 // Compiles all of them at once, on as many CPU cores as there are, so that the cache has them when they are loaded.
 // `done` counts for whoever watches.
@@ -53,8 +48,8 @@ void compile_ahead(const runtime::KernelCache& cache, const runtime::KernelCompi
                    const std::vector<runtime::GemmSpec>& specs, std::atomic<std::size_t>& done);
 
 struct GpuRun {
-  std::vector<std::string> problems{};  // why there was no run
-  std::string choice{};                 // which kernel, why, and where it came from
+  Status status{};       // why there was no run
+  std::string choice{};  // which kernel, why, and where it came from
   std::string plan{};
   double seconds = 0;  // of one call, the median of several
   int calls = 0;

@@ -38,10 +38,10 @@ SimulatorKernel compile(const AskedGemm& asked, const runtime::KernelCache& cach
     out.choice = fmt::format("{}\n{} for the simulated SM was {}.", chosen.why, gemm->describe(), gemm->origin());
     out.compiled = std::move(*gemm);
   } else if (!compiler.status()) {
-    out.problem =
-        fmt::format("{}; and it cannot be compiled: {}", not_built_in(asked.options), compiler.status().describe());
+    out.status =
+        runtime::with_words_before(not_built_in(asked.options) + "; and it cannot be compiled: ", compiler.status());
   } else {
-    out.problem = gemm.error().describe();
+    out.status = gemm.error();
   }
   return out;
 }
@@ -51,7 +51,7 @@ SimulatedRun run_compiled(const runtime::SimulatedGemm& gemm, const GemmCall& ca
   SimulatedRun out;
   const Result<runtime::SimulatedGemmPlan> plan = gemm.plan(call, kSimulatedSms);
   if (!plan) {
-    for (const StatusReason& reason : plan.error().reasons()) out.problems.push_back(reason.sentence);
+    out.status = plan.error();
     return out;
   }
   out.plan = plan->explain();

@@ -15,10 +15,8 @@ namespace gantry::tool {
 struct SimulatorKernel {
   std::optional<BuiltInGemm> built_in{};
   std::optional<runtime::SimulatedGemm> compiled{};
-  std::string choice{};   // why this one, and where it came from
-  std::string problem{};  // why there is none
-
-  explicit operator bool() const { return problem.empty(); }
+  std::string choice{};  // why this one, and where it came from
+  Status status{};       // why there is none
 };
 
 // Whatever is left open is chosen as for an H200: among built-in kernels where one is what was asked for, otherwise

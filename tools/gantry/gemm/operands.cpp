@@ -12,6 +12,7 @@
 
 #include <gantry/epilogue/fusion/masks.hpp>
 #include <gantry/gemm/gather_check.hpp>
+#include <gantry/runtime/runtime_rules.hpp>
 
 #include "option_rules.hpp"
 
@@ -242,15 +243,18 @@ void Operands::write_groups() {
   }
 }
 
-std::vector<std::string> Operands::wrong_on_device() const {
-  std::vector<std::string> out;
+Status Operands::wrong_on_device() const {
+  std::vector<StatusReason> found;
+  const auto add = [&found](const auto& one, std::int64_t at) {
+    found.push_back({.rule = entry_of(one.rule).name, .actual = at, .sentence = describe(one).c_str()});
+  };
   const Operand* const groups = find(kGroups);
   if (groups != nullptr && !groups->holds_addresses) {  // lines of a file are checked when it is read
     const std::vector<std::int32_t> numbers = indices(kGroups);
     const GroupedLines lines{asked_.options.groups, asked_.along_m() ? asked_.m : asked_.k};
-    for (const GroupFinding& found : asked_.capacity > 0 ? check_counts(numbers.data(), asked_.batch, asked_.capacity)
-                                                         : check_offsets(numbers.data(), asked_.batch, lines)) {
-      out.emplace_back(describe(found).c_str());
+    for (const GroupFinding& one : asked_.capacity > 0 ? check_counts(numbers.data(), asked_.batch, asked_.capacity)
+                                                       : check_offsets(numbers.data(), asked_.batch, lines)) {
+      add(one, one.group);
     }
   }
   const auto check = [&](const char* name, IndexedMatrix of) {
@@ -258,20 +262,21 @@ std::vector<std::string> Operands::wrong_on_device() const {
     const std::int64_t batches = asked_.along_m() ? 1 : asked_.batch;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       of.batch = batches > 1 ? batch : -1;
-      for (const IndexFinding& found : check_index(index.data() + batch * asked_.m, spans_, of))
-        out.emplace_back(describe(found).c_str());
+      for (const IndexFinding& one : check_index(index.data() + batch * asked_.m, spans_, of)) add(one, one.row);
     }
   };
   const GemmOptions& o = asked_.options;
   if (o.gather_a) check(kIndex, {.operand = 'A', .rows = asked_.gather_rows});
   if (asked_.scatters()) check(kScatter, {.operand = 'D', .rows = asked_.scatter_rows, .scatter = o.scatter_d});
   constexpr std::size_t kMostNamed = 16;
-  if (out.size() > kMostNamed) {
-    const std::size_t more = out.size() - kMostNamed;
-    out.resize(kMostNamed);
-    out.push_back(fmt::format("{} more are wrong", more));
+  const std::size_t all = found.size();
+  found.resize(std::min(all, kMostNamed));
+  if (all > kMostNamed) {
+    found.push_back({.rule = to_text(runtime::RuntimeRule::findings_left_out),
+                     .actual = static_cast<std::int64_t>(all - kMostNamed),
+                     .sentence = fmt::format("{} more are wrong", all - kMostNamed)});
   }
-  return out;
+  return Status(std::move(found));
 }
 
 std::vector<std::int32_t> Operands::indices(const char* name) const {

@@ -80,7 +80,7 @@ class Operands {
   Verification verify() const;
 
   // A sentence for each group whose offsets or counts are wrong, and for each row whose index is; of many, the first.
-  std::vector<std::string> wrong_on_device() const;
+  Status wrong_on_device() const;
 
   // Bytes that must cross the edge of the chip.
   double traffic() const;

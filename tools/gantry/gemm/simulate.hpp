@@ -5,6 +5,7 @@
 #include <gantry/gemm/gemm.hpp>
 
 #include "gemm/simulated.hpp"
+#include "option_rules.hpp"
 
 namespace gantry::tool {
 
@@ -66,7 +67,7 @@ SimulatedRun simulate(const AskedGemm& asked, Operands& operands, const Simulato
   const auto plan = Gemm::plan(args, device_of(Simulator(), kSimulatedSms));
   SimulatedRun out;
   if (!plan) {
-    for (const ArgumentReason& reason : plan.error()) out.problems.emplace_back(describe(reason).c_str());
+    for (const ArgumentReason& reason : plan.error()) refuse(out.status, {}, reason);
     return out;
   }
   out.plan = plan->explain();

@@ -6,6 +6,8 @@
 
 #include <gantry/gemm/open_options.hpp>
 
+#include "option_rules.hpp"
+
 namespace gantry::tool {
 
 namespace {
@@ -48,7 +50,10 @@ std::vector<BuiltInGemm> built_in_for(const AskedGemm& asked) {
 
 void take_result(const LaunchResult& result, SimulatedRun& out) {
   out.report = result.report();
-  if (!result && out.report.findings.empty() && out.report.kernel.empty()) out.problems.push_back(describe(result));
+  const bool ran = !out.report.findings.empty() || !out.report.kernel.empty();
+  for (const LaunchReason& reason : result.reasons) {
+    if (!ran) refuse(out.status, {}, reason);
+  }
 }
 
 std::string not_built_in(const GemmOptions& wanted) {

@@ -17,7 +17,7 @@ namespace gantry::tool {
 inline constexpr int kSimulatedSms = 8;
 
 struct SimulatedRun {
-  std::vector<std::string> problems;  // why there was no run
+  Status status{};  // why there was no run
   std::string plan{};
   Report report{};
 };

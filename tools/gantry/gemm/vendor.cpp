@@ -6,6 +6,8 @@
 
 #include <gantry/runtime/module.hpp>
 
+#include "run_rules.hpp"
+
 namespace gantry::tool {
 
 VendorLibrary find_cublaslt(const runtime::Compiler& compiler) {
@@ -23,7 +25,11 @@ VendorLibrary find_cublaslt(const runtime::Compiler& compiler) {
     const std::size_t number = version();
     return {name, fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100), {}};
   }
-  return {{}, {}, "cuBLASLt was not found: no libcublasLt.so where libraries are looked for"};
+  return {{},
+          {},
+          failure_of(RunRule::vendor_missing,
+                     "cuBLASLt was not found: there is no libcublasLt.so where libraries are looked for; install it "
+                     "(package libcublas), or set CUDA_HOME")};
 }
 
 }  // namespace gantry::tool

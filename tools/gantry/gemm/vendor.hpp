@@ -10,9 +10,7 @@ namespace gantry::tool {
 struct VendorLibrary {
   std::string path;     // as it can be loaded; empty: it was not found
   std::string version;  // "13.0.2"
-  std::string problem;
-
-  explicit operator bool() const { return problem.empty(); }
+  Status status;        // why there is none
 };
 
 // Looked for beside the compiler first, then where libraries are.
