@@ -55,6 +55,12 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
     const Kernel* kernel = nullptr;
     const Kernel* wanted = nullptr;
   };
+  // There, the one to wait for, and why the first that failed did; null where there is none.
+  struct Found {
+    const Kernel* there = nullptr;
+    const Kernel* wanted = nullptr;
+    const Status* failed = nullptr;
+  };
 
   State(std::shared_ptr<Context::State> context, GemmRequest request, const fusion::Graph& graph);
 
@@ -67,6 +73,8 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   void forget_failures(const std::vector<const GemmDesign*>& ranked);
   // Why there is none: the first that failed, where one did.
   static Status no_kernel(const Status* failed, CompilePolicy policy);
+  // Up to the first of ranked designs whose kernel is there, and starts what the policy has started.
+  Found search(std::unique_lock<std::mutex>& lock, const std::vector<const GemmDesign*>& ranked, bool recording);
   // Among designs that are ranked.
   Result<Picked> pick(runtime::GemmChooser& chooser, const std::vector<const GemmDesign*>& ranked, void* stream);
   // Where none of them is there, and the policy is never to compile: whatever it was staged for, it computes this too.

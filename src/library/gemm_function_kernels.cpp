@@ -139,42 +139,47 @@ void GemmFunction::State::forget_failures(const std::vector<const GemmDesign*>& 
   }
 }
 
+GemmFunction::State::Found GemmFunction::State::search(std::unique_lock<std::mutex>& lock,
+                                                       const std::vector<const GemmDesign*>& ranked, bool recording) {
+  const CompilePolicy policy = context_->options.policy;
+  const bool compiles = policy != CompilePolicy::never && !recording;
+  Found out;
+  bool hopeless = false;  // what went wrong is of no configuration, and would go wrong with the next
+  for (const GemmDesign* design : ranked) {
+    Kernel& kernel = kernel_of(*design);
+    if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
+    const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room(design->options));
+    if (out.wanted == nullptr && !hopeless && may && kernel.stage != Kernel::Stage::failed) {
+      if (!compiles || want(lock, kernel)) out.wanted = &kernel;
+    }
+    hopeless = hopeless || (kernel.stage == Kernel::Stage::failed && !kernel.refused);
+    if (!kernel.problem.ok() && out.failed == nullptr) out.failed = &kernel.problem;
+    if (kernel.stage == Kernel::Stage::there) {
+      out.there = &kernel;
+      break;
+    }
+  }
+  return out;
+}
+
 Result<GemmFunction::State::Picked> GemmFunction::State::pick(runtime::GemmChooser& chooser,
                                                               const std::vector<const GemmDesign*>& ranked,
                                                               void* stream) {
-  const CompilePolicy policy = context_->options.policy;
   const bool recording = context_->machine->is_recording(stream);
-  const bool compiles = policy != CompilePolicy::never && !recording;
   std::unique_lock<std::mutex> lock(mutex_);
-  if (compiles) forget_failures(ranked);
+  if (context_->options.policy != CompilePolicy::never && !recording) forget_failures(ranked);
   for (;;) {
-    const Kernel *wanted = nullptr, *there = nullptr;
-    const Status* failed = nullptr;
-    bool hopeless = false;  // what went wrong is of no configuration, and would go wrong with the next
-    for (const GemmDesign* design : ranked) {
-      Kernel& kernel = kernel_of(*design);
-      if (!recording && policy == CompilePolicy::never) load_if_kept(lock, kernel);
-      const bool may = kernel.stage != Kernel::Stage::absent || (compiles && has_room(design->options));
-      if (wanted == nullptr && !hopeless && may && kernel.stage != Kernel::Stage::failed) {
-        if (!compiles || want(lock, kernel)) wanted = &kernel;
-      }
-      hopeless = hopeless || (kernel.stage == Kernel::Stage::failed && !kernel.refused);
-      if (!kernel.problem.ok() && failed == nullptr) failed = &kernel.problem;
-      if (kernel.stage == Kernel::Stage::there) {
-        there = &kernel;
-        break;
-      }
-    }
-    if (there != nullptr) return Picked{there, wanted == nullptr ? there : wanted};
+    const Found found = search(lock, ranked, recording);
+    if (found.there != nullptr) return Picked{found.there, found.wanted == nullptr ? found.there : found.wanted};
     if (recording) {
       return unexpected(failure_of(
           RuntimeRule::kernel_while_recording,
           "no kernel for this GEMM is loaded, and none can be while the stream records a CUDA graph; run it, or "
           "warm_up its size, before"));
     }
-    if (wanted == nullptr) return pick_any_kept(lock, chooser, failed);
-    changed_.wait(lock, [&] { return wanted->stage != Kernel::Stage::on_its_way; });
-    if (wanted->stage == Kernel::Stage::there) return Picked{wanted, wanted};
+    if (found.wanted == nullptr) return pick_any_kept(lock, chooser, found.failed);
+    changed_.wait(lock, [&] { return found.wanted->stage != Kernel::Stage::on_its_way; });
+    if (found.wanted->stage == Kernel::Stage::there) return Picked{found.wanted, found.wanted};
   }
 }
 
