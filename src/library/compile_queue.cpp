@@ -21,9 +21,11 @@ void CompileQueue::leave_parent() {
     shared_->mutex.unlock();
   }
   // Neither can be destroyed: the threads are not there to be joined, and still count as waiting.
+  // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks)
   new std::shared_ptr<Shared>(std::exchange(shared_, own));
   new std::vector<std::thread>(std::exchange(threads_, {}));
   process_.store(process, std::memory_order_release);
+  // NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
 }
 
 CompileQueue::~CompileQueue() {

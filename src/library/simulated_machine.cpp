@@ -1,4 +1,5 @@
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <gantry/runtime/host_compiler.hpp>
@@ -22,8 +23,8 @@ std::uint64_t steps_for(const runtime::PlannedGemm& plan) {
 
 class SimulatedMachineGemm : public MachineGemm {
  public:
-  SimulatedMachineGemm(runtime::SimulatedGemm gemm, const SimulatedMachineOptions& options)
-      : gemm_(std::move(gemm)), options_(options) {}
+  SimulatedMachineGemm(runtime::SimulatedGemm gemm, SimulatedMachineOptions options)
+      : gemm_(std::move(gemm)), options_(std::move(options)) {}
 
   const GemmDesign& design() const override { return gemm_.design(); }
   std::string describe() const override { return gemm_.describe(); }
@@ -64,8 +65,8 @@ class SimulatedMachineGemm : public MachineGemm {
 
 class SimulatedMachine : public Machine {
  public:
-  explicit SimulatedMachine(const SimulatedMachineOptions& options)
-      : options_(options), compiler_(runtime::HostCompiler::find()) {}
+  explicit SimulatedMachine(SimulatedMachineOptions options)
+      : options_(std::move(options)), compiler_(runtime::HostCompiler::find()) {}
 
   Architecture architecture() const override { return kH200; }
   std::string device_name() const override { return {}; }

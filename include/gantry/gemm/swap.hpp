@@ -22,9 +22,7 @@
 #include <gantry/epilogue/fusion/graph.hpp>
 #include <gantry/gemm/design_swap.hpp>
 
-namespace gantry {
-
-namespace fusion {
+namespace gantry::fusion {
 
 GANTRY_HD constexpr Extent swapped(Extent extent) {
   return extent == Extent::row ? Extent::column : extent == Extent::column ? Extent::row : extent;
@@ -49,6 +47,4 @@ GANTRY_HD constexpr Graph swapped(Graph graph) {
   return graph;
 }
 
-}  // namespace fusion
-
-}  // namespace gantry
+}  // namespace gantry::fusion

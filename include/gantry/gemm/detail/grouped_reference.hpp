@@ -116,7 +116,7 @@ class GroupedReference {
     return gathered(p, rows);
   }
 
-  GemmReferenceProblem of_k(GemmReferenceProblem p, const GroupSpan& rows, std::int64_t group) {
+  static GemmReferenceProblem of_k(GemmReferenceProblem p, const GroupSpan& rows, std::int64_t group) {
     move(p.a, rows.begin * p.a.stride_n);
     move(p.b, rows.begin * p.b.stride_n);
     move(p.source, group * p.source.batch_stride);
