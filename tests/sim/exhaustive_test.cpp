@@ -35,7 +35,7 @@ TEST(Exhaustive, TakesEveryOrderOfTwoThreads) {
   std::set<std::string> orders;
   const auto run = [&](const SimulatorOptions& options) {
     std::string order;
-    const Report report = test::simulate(
+    Report report = test::simulate(
         {.block = {2}},
         [&](SharedMemory) {
           for (int i = 0; i < 3; ++i) {
