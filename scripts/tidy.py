@@ -25,6 +25,10 @@ from pathlib import Path
 TOGETHER = 16  # sources in one text
 HEADER_UNITS = "/tests/structure/gantry/"
 _FINDING = re.compile(r"^(/[^\n:]*):\d+:\d+: (?:error|warning): ", re.MULTILINE)
+_WRONG = re.compile(r"^(/[^\n:]*):\d+:\d+: error: .*\[clang-diagnostic-error", re.MULTILINE)
+_DEFINED = re.compile(
+    r"^(?!namespace|using|template|//|#)\w[^\n({=;]*?(\w+)(?:\[.*\])?(?: final)?(?:\(| ?\{| =|;)", re.MULTILINE
+)
 _INCLUDE = re.compile(r'#include (?:<[^>]+>|("[^"]+\.hpp"))')
 
 
@@ -79,6 +83,14 @@ def own_names(text, part):
     return re.sub(r"^}  // namespace$", "} }  // namespace", text, flags=re.MULTILINE)
 
 
+def meeting_names(text):
+    """Names that would be defined twice in one text with another source that has them."""
+    unnamed = re.findall(r"^namespace {$(.*?)^}  // namespace$", text, re.DOTALL | re.MULTILINE)
+    unnamed = "\n".join(unnamed) if own_names(text, 0) == text else ""
+    others = re.findall(r"^#define (\w+)|^int (main)\(", text, re.MULTILINE)
+    return {*_DEFINED.findall(unnamed), *re.findall(r"^using (\w+) =", unnamed, re.MULTILINE), *map("".join, others)}
+
+
 class Text:
     """Sources after each other, and where each line is from."""
 
@@ -128,10 +140,14 @@ class Tidy:
         command = ["clang-tidy", "--quiet", "--warnings-as-errors=*", f"--config-file={sources[0].rules}", text.path]
         ran = subprocess.run([*command, "--", *options], capture_output=True, text=True)
         Path(text.path).unlink()
-        if len(sources) > 1 and "[clang-diagnostic-error]" in ran.stdout:
-            half = len(sources) // 2
-            return self.read(sources[:half]) + self.read(sources[half:])
         output = text.traced(ran.stdout)
+        if len(sources) > 1 and "[clang-diagnostic-error" in output:
+            wrong = set(_WRONG.findall(output))
+            apart = [s for s in sources if s.path in wrong]
+            rest = [s for s in sources if s.path not in wrong]
+            if not apart or not rest:
+                apart, rest = sources[1:], sources[:1]
+            return self.read(rest) + self.read(apart)
         found = set(_FINDING.findall(output))
         if ran.returncode != 0 and not found:
             return f"{' '.join(source.path for source in sources)}: {ran.stdout}{ran.stderr}"
@@ -150,11 +166,18 @@ def all_headers(units, folder):
 
 
 def together(sources):
-    """The sources in lists of such that are compiled and checked alike."""
-    alike = collections.defaultdict(list)
+    """The sources in lists of such that are compiled and checked alike, and whose names do not meet."""
+    lists = collections.defaultdict(list)
     for source in sources:
-        alike[source.alike()].append(source)
-    return [group[i : i + TOGETHER] for group in alike.values() for i in range(0, len(group), TOGETHER)]
+        names = meeting_names(Path(source.path).read_text())
+        fits = (part for part in lists[source.alike()] if len(part[0]) < TOGETHER and not part[1] & names)
+        part = next(fits, None)
+        if part is None:
+            part = ([], set())
+            lists[source.alike()].append(part)
+        part[0].append(source)
+        part[1].update(names)
+    return [part[0] for parts in lists.values() for part in parts]
 
 
 def findings(output):

@@ -65,6 +65,13 @@ class OneText(unittest.TestCase):
     def test_an_unnamed_namespace_whose_names_the_source_uses_stays_as_it_is(self):
         self.assertEqual(tidy.own_names(HELPERS, 1), HELPERS)
 
+    def test_sources_whose_names_meet_are_read_apart(self):
+        sources = self.text(HELPERS, WHOLE, HELPERS, HELPERS.replace("own", "other")).sources
+        for source in sources:
+            source.alike = lambda: "alike"
+        read = [[Path(s.path).stem for s in part] for part in tidy.together(sources)]
+        self.assertEqual(read, [["0", "1", "3"], ["2"]])
+
 
 if __name__ == "__main__":
     unittest.main()
