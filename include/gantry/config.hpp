@@ -124,11 +124,36 @@
 
 namespace gantry {
 
+namespace detail {
+
+// A specialization for each, so that a compiler asks once about a type, and enumerators, so that none of them is a
+// variable of a kernel's image.
+template <class T>
+struct IntegerType {
+  enum : bool { is_one = false };
+};
+#define GANTRY_INTEGER(...)         \
+  template <>                       \
+  struct IntegerType<__VA_ARGS__> { \
+    enum : bool { is_one = true };  \
+  };
+GANTRY_INTEGER(signed char)
+GANTRY_INTEGER(unsigned char)
+GANTRY_INTEGER(short)
+GANTRY_INTEGER(unsigned short)
+GANTRY_INTEGER(int)
+GANTRY_INTEGER(unsigned)
+GANTRY_INTEGER(long)
+GANTRY_INTEGER(unsigned long)
+GANTRY_INTEGER(long long)
+GANTRY_INTEGER(unsigned long long)
+#undef GANTRY_INTEGER
+
+}  // namespace detail
+
 // The integer types of the language, but for bool and characters.
 template <class T>
-concept Integer = __is_same(T, signed char) || __is_same(T, unsigned char) || __is_same(T, short) ||
-                  __is_same(T, unsigned short) || __is_same(T, int) || __is_same(T, unsigned) || __is_same(T, long) ||
-                  __is_same(T, unsigned long) || __is_same(T, long long) || __is_same(T, unsigned long long);
+concept Integer = static_cast<bool>(detail::IntegerType<T>::is_one);
 
 // True during constant evaluation. `std::is_constant_evaluated` without <type_traits>, and usable in device code.
 GANTRY_HD constexpr bool is_constant_evaluated() noexcept { return __builtin_is_constant_evaluated(); }

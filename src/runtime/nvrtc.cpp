@@ -19,8 +19,8 @@ namespace gantry::runtime {
 namespace {
 
 // The device as default is for generic lambdas, whose place NVRTC (to 13.0) neither finds from the function around them
-// nor lets one write. It makes device variables of constants too: the image is larger by them, and the kernel reads
-// none of them.
+// nor lets one write. Static data members that are constants become device variables with it and without it: the image
+// is larger by them, and the kernel reads none of them.
 constexpr const char* kFlags[] = {"--gpu-architecture=sm_90a", "--std=c++20",
                                   "--device-int128",           "--device-as-default-execution-space",
                                   "--pre-include=prelude.hpp", "--disable-warnings"};

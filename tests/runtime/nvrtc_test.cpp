@@ -87,6 +87,22 @@ TEST(DeviceHeaders, AreCompiledByNvrtc) {
   expect_to_compile(compiler);
 }
 
+// NVRTC makes a variable of each constant of a class that the source instantiates, read or not, with its name.
+TEST(DeviceHeaders, LeaveNoVariableInAnImageForWhatNoKernelUses) {
+  const NvrtcCompiler compiler = NvrtcCompiler::find();
+  if (!compiler.status()) GTEST_SKIP() << compiler.status().describe();
+  const CompiledImage image =
+      compiler.compile({.text = "#include <gantry/atom/copy_operations.hpp>\n"
+                                "static_assert(gantry::Integer<int> && !gantry::Integer<float>);\n"
+                                "static_assert(__is_same(int, int) && !__is_same(int, long));\n"
+                                "extern \"C\" __global__ void nothing() {}\n"});
+  ASSERT_TRUE(image) << image.status.describe();
+  EXPECT_NE(image.bytes.find("nothing"), std::string::npos);
+  for (const char* name : {"nvrtc", "IntegerType", "4bitsE"}) {  // the last: the layouts of a copy instruction
+    EXPECT_EQ(image.bytes.find(name), std::string::npos) << name;
+  }
+}
+
 // The folder that the program happens to be in is nobody's choice.
 TEST(DeviceHeaders, AreNotTakenFromTheWorkingDirectory) {
   const NvrtcCompiler compiler = NvrtcCompiler::find();

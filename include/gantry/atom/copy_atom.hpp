@@ -35,7 +35,7 @@ struct Copy_Atom {
 
   // An operation that finds its own width moves whole elements, whatever they are.
   static constexpr CopyAtomLayout value =
-      detail::kIsAutoVectorizing<Op> ? Op::bits : detail::in_elements(Op::bits, sizeof_bits_v<T>);
+      detail::kIsAutoVectorizing<Op> ? Op::bits() : detail::in_elements(Op::bits(), sizeof_bits_v<T>);
   GANTRY_STATIC_CHECK(value.source);
   GANTRY_STATIC_CHECK(value.destination);
   GANTRY_STATIC_CHECK(value.reference);

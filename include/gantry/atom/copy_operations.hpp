@@ -1,7 +1,7 @@
 // What one copy instruction does, as types named as in CuTe: matrices between shared memory and a warp's registers
 // (ldmatrix, stmatrix), and elements one thread at a time.
 //
-// Each has `bits`, the layouts (thread, bit) -> bit of the block that it moves, for what is read and for what is
+// Each has `bits()`, the layouts (thread, bit) -> bit of the block that it moves, for what is read and for what is
 // written; `reference` is the side that lies in registers. Copy_Atom (copy_atom.hpp) counts them in elements.
 //
 // A matrix is 8 rows of 16 bytes: bit b of row r of matrix j is number 1024 j + 128 r + b. Lane 8 j + r has the address
@@ -10,9 +10,9 @@
 // Example:
 //     using Store = gantry::SM90_U32x4_STSM_N;
 //     // Lane 6 holds, in register 2, 32 bits of row 1 of matrix 2.
-//     static_assert(Store::bits.source(6, 64) == 2 * 1024 + 1 * 128 + 64);
+//     static_assert(Store::bits().source(6, 64) == 2 * 1024 + 1 * 128 + 64);
 //     // Lane 17 writes row 1 of matrix 2.
-//     static_assert(Store::bits.destination(17, 0) == 2 * 1024 + 1 * 128);
+//     static_assert(Store::bits().destination(17, 0) == 2 * 1024 + 1 * 128);
 #pragma once
 
 #include <gantry/tensor/tiled_copy.hpp>
@@ -41,18 +41,22 @@ template <int kCount, bool kTransposed>
 struct MatrixLoad {
   static constexpr int count = kCount;
   static constexpr bool transposed = kTransposed;
-  static constexpr CopyAtomLayout bits = {.source = matrix_rows(kCount),
-                                          .destination = matrix_registers(kCount, kTransposed),
-                                          .reference = matrix_registers(kCount, kTransposed)};
+  GANTRY_HD static constexpr CopyAtomLayout bits() {
+    return {.source = matrix_rows(kCount),
+            .destination = matrix_registers(kCount, kTransposed),
+            .reference = matrix_registers(kCount, kTransposed)};
+  }
 };
 
 template <int kCount, bool kTransposed>
 struct MatrixStore {
   static constexpr int count = kCount;
   static constexpr bool transposed = kTransposed;
-  static constexpr CopyAtomLayout bits = {.source = matrix_registers(kCount, kTransposed),
-                                          .destination = matrix_rows(kCount),
-                                          .reference = matrix_registers(kCount, kTransposed)};
+  GANTRY_HD static constexpr CopyAtomLayout bits() {
+    return {.source = matrix_registers(kCount, kTransposed),
+            .destination = matrix_rows(kCount),
+            .reference = matrix_registers(kCount, kTransposed)};
+  }
 };
 
 }  // namespace detail
@@ -78,7 +82,7 @@ struct SM90_U16x8_STSM_T : detail::MatrixStore<4, true> {};
 // One access as wide as S: elements that are contiguous on both sides.
 template <class S>
 struct UniversalCopy {
-  static constexpr CopyAtomLayout bits = CopyAtomLayout::vector(sizeof_bits_v<S>);
+  GANTRY_HD static constexpr CopyAtomLayout bits() { return CopyAtomLayout::vector(sizeof_bits_v<S>); }
 };
 
 // The widest accesses that both layouts allow, up to `kMaxBits`. Requires that the first element of both tensors lies
@@ -88,9 +92,10 @@ struct AutoVectorizingCopyWithAssumedAlignment {
   static_assert(kMaxBits == 8 || kMaxBits == 16 || kMaxBits == 32 || kMaxBits == 64 || kMaxBits == 128,
                 "gantry: one access moves 8, 16, 32, 64 or 128 bits");
   static constexpr int max_bits = kMaxBits;
-  static constexpr CopyAtomLayout bits = {.source = make_layout(make_shape(_1, _1)),
-                                          .destination = make_layout(make_shape(_1, _1)),
-                                          .reference = make_layout(make_shape(_1, _1))};
+  GANTRY_HD static constexpr CopyAtomLayout bits() {
+    const Layout one = make_layout(make_shape(_1, _1));
+    return {.source = one, .destination = one, .reference = one};
+  }
 };
 using AutoVectorizingCopy = AutoVectorizingCopyWithAssumedAlignment<128>;
 using DefaultCopy = AutoVectorizingCopyWithAssumedAlignment<8>;

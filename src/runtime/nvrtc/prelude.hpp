@@ -3,14 +3,19 @@
 
 namespace gantry::nvrtc {
 
+// Enumerators: of a constant that is a variable, NVRTC makes one in the image, with its name, for each pair of types.
 template <class, class>
-inline constexpr bool kSame = false;
+struct Same {
+  enum : bool { value = false };
+};
 template <class T>
-inline constexpr bool kSame<T, T> = true;
+struct Same<T, T> {
+  enum : bool { value = true };
+};
 
 }  // namespace gantry::nvrtc
 
-#define __is_same(...) (::gantry::nvrtc::kSame<__VA_ARGS__>)
+#define __is_same(...) static_cast<bool>(::gantry::nvrtc::Same<__VA_ARGS__>::value)
 #define __extension__
 #define __builtin_memcpy memcpy
 #define __builtin_inff() __builtin_bit_cast(float, 0x7f800000U)
