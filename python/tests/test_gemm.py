@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from epilogues import BIAS_AND_SCALAR, BIAS_GELU, BIASED, EVERYTHING, check_everything
 from reference import BF16, E4M3, E5M2, array, close, gelu, matmul, unsigned
+from strides import LAYOUTS, SEEN_THROUGH, laid_out
 
 import gantry
 
@@ -85,28 +86,6 @@ def test_out_dtype_chooses_the_element_of_d(rng):
 
 
 # ---- Strides
-
-
-def laid_out(rng, rows, columns, how):
-    """A matrix that lies in memory in one of many ways; bf16, whose kernels of all majors JAX's tests run, too."""
-    if how == "rows":
-        return array(rng, (rows, columns), BF16)
-    if how == "columns":
-        return array(rng, (columns, rows), BF16).T
-    if how == "wide rows":
-        return array(rng, (rows, columns + 24), BF16)[:, 8 : 8 + columns]
-    if how == "misaligned":
-        return array(rng, (rows, columns + 8), BF16)[:, 1 : 1 + columns]
-    if how == "every second":
-        return array(rng, (rows, 2 * columns), BF16)[:, ::2]
-    if how == "backwards":
-        return array(rng, (rows, columns), BF16)[::-1]
-    assert how == "one row for all"
-    return np.broadcast_to(array(rng, (1, columns), BF16), (rows, columns))
-
-
-SEEN_THROUGH = ("rows", "columns", "wide rows", "misaligned")
-LAYOUTS = (*SEEN_THROUGH, "every second", "backwards", "one row for all")
 
 
 @pytest.mark.parametrize("how_b", LAYOUTS)
