@@ -16,7 +16,7 @@ BUILD := build/$(PRESET)
 export CMAKE_GENERATOR ?= Ninja
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: all run test python check bench build-bench gpu format tidy clean bootstrap configure
+.PHONY: all run test environment python check bench build-bench gpu format tidy clean bootstrap configure
 
 all: configure
 	cmake --build $(BUILD)
@@ -25,10 +25,14 @@ run: configure
 	@cmake --build $(BUILD) --target tools
 	@$(BUILD)/bin/gantry gemm --m 512 --n 768 --k 256 --a bf16 --d bf16 --epilogue "d = gelu(acc + row(bias))"
 
-test: all
+# PyPI is asked while the compilers work.
+test:
+	@$(MAKE) --no-print-directory -j2 all environment
 	$(if $(LONG),cmake --build $(BUILD) --target long_tests)
-	@scripts/python.sh environment
 	ctest --preset $(PRESET) -j$(JOBS) --label-exclude '^($(EXCLUDE)$(if $(LONG),,|long))$$' $(CTEST_ARGS)
+
+environment: bootstrap
+	@scripts/python.sh environment
 
 python: bootstrap
 	scripts/python.sh install
