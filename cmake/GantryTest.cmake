@@ -2,7 +2,8 @@
 #
 # A GoogleTest program `<name>`, compiled as everything here is, each of its tests registered with ctest as
 # `<name>.Suite.Test`. GANTRY_SOURCE_DIR is defined as the repository's root, so that a test can find tests/data.
-# GEMM: its sources include GEMMs or epilogues, which are precompiled. LONG: a program of the long form, see gantry_make_long.
+# GEMM: Gantry's headers up to epilogues and GEMMs are precompiled, and code is optimised for the compiler's time, which suits
+# every program that takes longer to compile than to run. LONG: a program of the long form, see gantry_make_long.
 # LONG_TESTS: of the program only these are labelled long.
 #
 # gantry_compile_as_test(<target> [GEMM])
@@ -18,9 +19,9 @@ include(GoogleTest)
 find_package(GTest REQUIRED)
 add_custom_target(long_tests)
 
-# What every test reads first, and what tests of GEMMs and epilogues read, compiled once. Tests spend more time in the
-# compiler than at work; g++ compiles kernels for the simulated SM fastest with -Og, and whatever else a test computes runs
-# several times slower with it.
+# What every test reads first, and what tests with GEMM read, compiled once. Tests spend more time in the compiler than at
+# work. g++ compiles kernels for the simulated SM fastest with -Og, and functions of the host in two thirds of the time of
+# -O1; whatever a test computes by itself runs several times slower with it.
 set(_gantry_first_options "$<$<CONFIG:Release>:-O1>")
 set(_gantry_first_headers <gmock/gmock.h> <gtest/gtest.h> <random> <string> <vector>)
 set(_gantry_gemm_options "$<$<CONFIG:Release>:-Og>")
