@@ -105,7 +105,7 @@ class Gemm(Cli):
             self.assertTrue(answer["ok"] and answer["clean"], answer)
             self.assertEqual(answer["verified"]["elements"], 13 * 136)
             self.assertIn("groups-m swapped", answer["choice"])
-        said = self.refused("gemm", "--machine", "sim", "--groups-k", "64,0,192", "--m", "64", "--n", "96", "--swap")
+        said = self.refused("gemm", "--machine", "sim", "--groups-k", "64,0,192", "--m", "64", "--n", "96", "--swap", status=2)
         self.assertIn("groups along K or a pointer array are to have swapped operands", said)
 
     def test_rows_of_groups_may_end_anywhere(self):
