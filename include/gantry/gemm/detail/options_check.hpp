@@ -36,8 +36,15 @@ GANTRY_HD constexpr void check_grouping(const GemmOptions& o, GemmReasons& out) 
     if (!is) return;
     out.add({.rule = along_m ? GemmRule::groups_contiguous_m : GemmRule::groups_contiguous_k, .operand = operand});
   };
-  contiguous('A', (along_m && o.major_a == Major::MN) || (along_k && o.major_a == Major::K));
-  contiguous('B', along_k && o.major_b == Major::K);
+  const auto has_16_bits = [](ElementType e) { return gemm_kind(e) == GemmKind::none || element_bits(e) == 16; };
+  const bool wide = has_16_bits(o.a) && has_16_bits(o.b);
+  if (along_k && !wide) {
+    const char operand = has_16_bits(o.a) ? 'B' : 'A';
+    const ElementType element = operand == 'A' ? o.a : o.b;
+    out.add({.rule = GemmRule::groups_element, .operand = operand, .element = element, .other = ElementType::bf16});
+  }
+  contiguous('A', (along_m && o.major_a == Major::MN) || (along_k && wide && o.major_a == Major::K));
+  contiguous('B', along_k && wide && o.major_b == Major::K);
   contiguous('C', along_m && o.c != ElementType::void_ && is_m_major(o.layout_c));
   contiguous('D', along_m && is_m_major(o.layout_d));
   if (o.warpgroups == 3) out.add({.rule = GemmRule::groups_warpgroups});
@@ -103,7 +110,7 @@ class GemmOptionsCheck {
 
   GANTRY_HD constexpr void majors() {
     const auto check = [&](char operand, Major major, ElementType element) {
-      if (major == Major::K || element_bits(element) == 16) return;
+      if (major == Major::K || element_bits(element) == 16 || o_.groups == GemmGrouping::along_k) return;
       out_.add({.rule = GemmRule::major, .operand = operand, .element = element});
     };
     check('A', o_.major_a, o_.a);
@@ -258,11 +265,12 @@ class GemmOptionsCheck {
   // Threads copy rows of A into the CTA's own shared memory, as they are.
   GANTRY_HD constexpr void gather() {
     if (!o_.gather_a) return;
-    if (o_.major_a != Major::K) out_.add({.rule = GemmRule::gather_major});
+    const bool along_k = o_.groups == GemmGrouping::along_k;  // which is refused below
+    if (o_.major_a != Major::K && !along_k) out_.add({.rule = GemmRule::gather_major});
     if (o_.a == ElementType::tf32) out_.add({.rule = GemmRule::gather_element, .element = o_.a});
     if (o_.cluster.n > 1) out_.add({.rule = GemmRule::gather_cluster, .actual = o_.cluster.n, .nearest = 1});
     if (o_.warpgroups == 3) out_.add({.rule = GemmRule::gather_warpgroups, .actual = 3, .nearest = 2});
-    if (o_.groups == GemmGrouping::along_k || o_.groups == GemmGrouping::pointer_array) {
+    if (along_k || o_.groups == GemmGrouping::pointer_array) {
       out_.add({.rule = GemmRule::gather_groups});
     }
     if (o_.constant != ConstantOperand::none) out_.add({.rule = GemmRule::gather_alone});

@@ -119,6 +119,10 @@ GANTRY_X(groups_contiguous_k, refused,
          "groups are along K, and K is the contiguous mode of {operand}",
          "groups begin at any row of K, and TMA reads contiguous elements from multiples of 16 bytes on",
          "an M-major A and an N-major B work")
+GANTRY_X(groups_element, refused,
+         "groups are along K, and {operand} has elements of {element}",
+         "groups along K are contiguous along M and N, as only elements of 16 bits may be",
+         "the type that works is {other}")
 GANTRY_X(groups_warpgroups, refused,
          "a grouped GEMM is to have three consumer warpgroups",
          "one warp of the producer warpgroup finds the tiles of groups, and three warpgroups leave none",
