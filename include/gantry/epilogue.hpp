@@ -13,3 +13,4 @@
 #include <gantry/epilogue/kernel.hpp>
 #include <gantry/epilogue/no_smem.hpp>
 #include <gantry/epilogue/policy_static_check.hpp>
+#include <gantry/epilogue/schedule_names.hpp>

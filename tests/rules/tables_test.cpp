@@ -13,6 +13,7 @@
 #include <gantry/gemm/expected_check.hpp>
 #include <gantry/gemm/gather_check.hpp>
 #include <gantry/gemm/group_check.hpp>
+#include <gantry/gemm/kernel_schedule.hpp>
 #include <gantry/gemm/option_rules.hpp>
 #include <gantry/gemm/tuning.hpp>
 #include <gantry/layout/fault.hpp>
@@ -62,6 +63,10 @@ constexpr ChoiceRule kChoiceRules[] = {
 constexpr ExpectedRule kExpectedRules[] = {
 #define GANTRY_X(id, ...) ExpectedRule::id,
 #include <gantry/gemm/detail/expected_rule_table.hpp>
+};
+constexpr ScheduleNameRule kScheduleNameRules[] = {
+#define GANTRY_X(id, ...) ScheduleNameRule::id,
+#include <gantry/epilogue/detail/schedule_name_rule_table.hpp>
 };
 constexpr TuningRule kTuningRules[] = {
 #define GANTRY_X(id, ...) TuningRule::id,
@@ -117,6 +122,14 @@ TEST(ExpectedRules, GiveWholeSentences) {
       describe(check_expected(GemmGrouping::pointer_array, {.gemms = {{1, 2, 3}, {4, 5, -6}}})[0]),
       "expected GEMM 1 has K of -6: an extent is 0 to 2147483392, and a count as well; the nearest value that works "
       "is 0");
+}
+
+TEST(ScheduleNameRules, GiveWholeSentences) {
+  for (const ScheduleNameRule rule : kScheduleNameRules) {
+    expect_whole_sentences(ScheduleNameReason<KernelScheduleName>{
+        rule, ScheduleName("KernelPtrArrayTmaWarpSpecializedCooperativeFP8FastAccumu"),
+        KernelScheduleName::KernelPtrArrayTmaWarpSpecializedCooperativeFP8FastAccum});
+  }
 }
 
 TEST(GroupLinesRules, SayTheGroupAndItsLines) {

@@ -8,33 +8,61 @@
 //     constexpr const KernelSchedule* found = find_kernel_schedule("KernelPtrArrayTmaWarpSpecializedPingpong");
 //     constexpr GemmOptions o = with_kernel_schedule({}, *found);
 //     static_assert(o.schedule == GemmSchedule::pingpong && o.groups == GemmGrouping::pointer_array);
+//     struct KernelTmaWarpSpecializedPingpong {};  // CUTLASS's tag, from wherever it is included
+//     static_assert(kernel_schedule_of<KernelTmaWarpSpecializedPingpong>().schedule == GemmSchedule::pingpong);
+//     static_assert(describe(no_kernel_schedule("KernelTmaWarpSpecialisedPingpong")) ==
+//                   "there is no kernel schedule \"KernelTmaWarpSpecialisedPingpong\": kernel schedules have the names that "
+//                   "CUTLASS gives them; the nearest is KernelTmaWarpSpecializedPingpong");
 #pragma once
 
+#include <gantry/epilogue/schedule_names.hpp>
 #include <gantry/gemm/from_builder.hpp>
+
+// X(name, schedule, pointer array, one warpgroup has the tile, fast accumulation)
+#define GANTRY_KERNEL_SCHEDULES(X)                                                           \
+  X(KernelScheduleAuto, automatic, false, false, false)                                      \
+  X(KernelTmaWarpSpecialized, cooperative, false, true, false)                               \
+  X(KernelTmaWarpSpecializedCooperative, cooperative, false, false, false)                   \
+  X(KernelTmaWarpSpecializedPingpong, pingpong, false, false, false)                         \
+  X(KernelTmaWarpSpecializedFP8FastAccum, cooperative, false, true, true)                    \
+  X(KernelTmaWarpSpecializedCooperativeFP8FastAccum, cooperative, false, false, true)        \
+  X(KernelTmaWarpSpecializedPingpongFP8FastAccum, pingpong, false, false, true)              \
+  X(KernelPtrArrayTmaWarpSpecializedCooperative, cooperative, true, false, false)            \
+  X(KernelPtrArrayTmaWarpSpecializedPingpong, pingpong, true, false, false)                  \
+  X(KernelPtrArrayTmaWarpSpecializedCooperativeFP8FastAccum, cooperative, true, false, true) \
+  X(KernelPtrArrayTmaWarpSpecializedPingpongFP8FastAccum, pingpong, true, false, true)
 
 namespace gantry {
 
+// The name is CUTLASS's, and the enumerator's.
+enum class KernelScheduleName : std::uint8_t {
+#define GANTRY_X(name, ...) name,
+  GANTRY_KERNEL_SCHEDULES(GANTRY_X)
+#undef GANTRY_X
+};
+
 struct KernelSchedule {
-  const char* name;
-  GemmSchedule schedule;
+  KernelScheduleName id = KernelScheduleName::KernelScheduleAuto;
+  const char* name = "KernelScheduleAuto";
+  GemmSchedule schedule = GemmSchedule::automatic;
   bool pointer_array = false;
   bool one_warpgroup = false;  // has the tile: of 64 rows
   bool fast_accum = false;
 };
 
 inline constexpr KernelSchedule kKernelSchedules[] = {
-    {"KernelScheduleAuto", GemmSchedule::automatic},
-    {"KernelTmaWarpSpecialized", GemmSchedule::cooperative, false, true},
-    {"KernelTmaWarpSpecializedCooperative", GemmSchedule::cooperative},
-    {"KernelTmaWarpSpecializedPingpong", GemmSchedule::pingpong},
-    {"KernelTmaWarpSpecializedFP8FastAccum", GemmSchedule::cooperative, false, true, true},
-    {"KernelTmaWarpSpecializedCooperativeFP8FastAccum", GemmSchedule::cooperative, false, false, true},
-    {"KernelTmaWarpSpecializedPingpongFP8FastAccum", GemmSchedule::pingpong, false, false, true},
-    {"KernelPtrArrayTmaWarpSpecializedCooperative", GemmSchedule::cooperative, true},
-    {"KernelPtrArrayTmaWarpSpecializedPingpong", GemmSchedule::pingpong, true},
-    {"KernelPtrArrayTmaWarpSpecializedCooperativeFP8FastAccum", GemmSchedule::cooperative, true, false, true},
-    {"KernelPtrArrayTmaWarpSpecializedPingpongFP8FastAccum", GemmSchedule::pingpong, true, false, true},
+#define GANTRY_X(name, schedule, ...) {KernelScheduleName::name, #name, GemmSchedule::schedule, __VA_ARGS__},
+    GANTRY_KERNEL_SCHEDULES(GANTRY_X)
+#undef GANTRY_X
 };
+inline constexpr int kKernelScheduleCount = sizeof kKernelSchedules / sizeof kKernelSchedules[0];
+
+GANTRY_HD constexpr const char* to_text(KernelScheduleName name) noexcept {
+#define GANTRY_X(name, ...) #name,
+  constexpr const char* kNames[] = {GANTRY_KERNEL_SCHEDULES(GANTRY_X)};
+#undef GANTRY_X
+  return kNames[static_cast<int>(name)];
+}
 
 // Null where no schedule has this name.
 GANTRY_HD constexpr const KernelSchedule* find_kernel_schedule(const char* name) {
@@ -42,6 +70,21 @@ GANTRY_HD constexpr const KernelSchedule* find_kernel_schedule(const char* name)
     if (detail::same_word(name, detail::end_of(name), schedule.name)) return &schedule;
   }
   return nullptr;
+}
+
+// Requires a text that is no kernel schedule.
+constexpr ScheduleNameReason<KernelScheduleName> no_kernel_schedule(const char* text) {
+  return {ScheduleNameRule::kernel_schedule, ScheduleName(text),
+          detail::nearest_schedule<KernelScheduleName>(text, kKernelScheduleCount)};
+}
+
+// Of CUTLASS's tag type. One that Gantry does not know stops the build with the nearest that it does.
+template <class Tag>
+constexpr const KernelSchedule& kernel_schedule_of() {
+  constexpr ScheduleName kName = detail::type_name<Tag>();
+  constexpr const KernelSchedule* kFound = find_kernel_schedule(kName.c_str());
+  GANTRY_RULE_STATIC_CHECK(kFound != nullptr, no_kernel_schedule(kName.c_str()));
+  return kFound == nullptr ? kKernelSchedules[0] : *kFound;
 }
 
 // The options with this schedule. Requires that A's element is set: CUTLASS promotes 8-bit floats unless a name has

@@ -19,7 +19,7 @@ struct ParsedElementType {
 
 namespace detail {
 
-constexpr int kLongestName = 48;
+constexpr int kLongestName = 64;
 
 constexpr bool same_text(const char* a, const char* b) {
   for (; *a != '\0' && *a == *b; ++a) ++b;

@@ -158,8 +158,11 @@ int tune_one(const Tuner& tuner, const AskedGemm& asked, const TuningRun& run) {
 std::vector<AskedGemm> asked_of(const TuneTexts& texts, Inputs& inputs) {
   const AskedTexts& one = texts.asked;
   const bool sizes = !texts.files.shapes.empty() || one.m != 0 || one.n != 0 || one.k != 0 || !one.groups.empty() ||
-                     !one.groups_k.empty() || !one.gemms.empty();
-  if (!sizes) throw CLI::ValidationError("--m, --n and --k are required, or --shapes, a file of sizes", 2);
+                     !one.groups_k.empty() || !one.gemms.empty() || !one.offsets.empty();
+  if (!sizes)
+    throw CLI::ValidationError(
+        "--m, --n and --k are required, or --shapes, a file of sizes, or groups: --groups, --groups-k or --problems",
+        2);
   AskedGemms asked_gemms = read_all_asked(one, texts.files);
   inputs = read_inputs(texts.inputs, asked_gemms.status);
   if (!texts.dry_run) {

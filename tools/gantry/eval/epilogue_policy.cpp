@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <gantry/epilogue/builder.hpp>
+#include <gantry/epilogue/schedule_names.hpp>
 #include <gantry/numeric/element_name.hpp>
 
 #include "eval/epilogue_json.hpp"
@@ -31,7 +32,7 @@ class Config {
   EpilogueSchedule schedule(const char* key) {
     const std::string text = word(key);
     const ParsedSchedule parsed = parse_epilogue_schedule(text.c_str());
-    if (!parsed.ok) wrong(key, fmt::format("a schedule such as TmaWarpSpecialized, and not \"{}\"", text));
+    if (!parsed.ok) wrong(key, describe(no_epilogue_schedule(text.c_str())).c_str());
     return parsed.schedule;
   }
 

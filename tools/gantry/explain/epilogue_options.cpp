@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/epilogue/schedule_names.hpp>
 #include <gantry/layout/tiler_text.hpp>
 
 #include "eval/epilogue_json.hpp"
@@ -27,7 +28,10 @@ class Reader : public OptionReader {
   void schedule(const char* option, const std::string& text, EpilogueSchedule& out) {
     if (text.empty()) return;
     const ParsedSchedule parsed = parse_epilogue_schedule(text.c_str());
-    if (!parsed.ok) wrong(option, "a schedule: auto, tma, cooperative, no_smem or a name of CUTLASS's", text);
+    if (!parsed.ok) {
+      tool::refuse(status(), option, no_epilogue_schedule(shortened(text).c_str()),
+                   fmt::format("{} takes auto, tma, cooperative, no_smem or a name of CUTLASS's: ", option));
+    }
     out = parsed.schedule;
   }
 

@@ -10,45 +10,17 @@
 #include <gantry/epilogue/fusion/scaled.hpp>
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/check.hpp>
-#include <gantry/gemm/group_check.hpp>
+#include <gantry/gemm/kernel_schedule.hpp>
 #include <gantry/gemm/staging.hpp>
 #include <gantry/runtime/printable.hpp>
 
 #include "gemm/gemm_list.hpp"
+#include "gemm/request_reader.hpp"
 #include "plain_options.hpp"
 
 namespace gantry::tool {
 
 namespace {
-
-class Reader : public OptionReader {
- public:
-  using OptionReader::OptionReader;
-
-  void required(const char* option) { refuse(OptionRule::required, option, fmt::format("{} is required", option)); }
-  void both_given(const char* option, const char* other, const char* why) {
-    refuse(OptionRule::conflict, option, fmt::format("{} and {} were both given: {}", option, other, why));
-  }
-  void add(const Status& found) {
-    for (const StatusReason& reason : found.reasons()) status().add(reason);
-  }
-
-  void scalars(const std::vector<std::string>& texts, std::vector<Scalar>& out) {
-    for (const std::string& text : texts) {
-      const std::size_t equals = text.find('=');
-      Scalar scalar{text.substr(0, equals)};
-      const std::string_view number = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
-      if (!read_number(number, scalar.value))
-        wrong("--set", "the name of a scalar or a vector and a number such as alpha=2", text);
-      const bool again = std::any_of(out.begin(), out.end(), [&](const Scalar& s) { return s.name == scalar.name; });
-      if (again) {
-        refuse(OptionRule::repeated, "--set",
-               fmt::format("--set gives {} more than once: an argument has one value", in_quotes(scalar.name)));
-      }
-      out.push_back(scalar);
-    }
-  }
-};
 
 std::vector<std::pair<const char*, Rounding>> rounding_words() {
   std::vector<std::pair<const char*, Rounding>> out;
@@ -59,121 +31,10 @@ std::vector<std::pair<const char*, Rounding>> rounding_words() {
 constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
 constexpr std::int64_t kNotGiven = -1;
 
-// "128,0,77,512": the sizes of groups.
-std::vector<std::int64_t> read_groups(const char* option, const std::string& text, Reader& read) {
-  std::vector<std::int64_t> out;
-  std::int64_t all = 0;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    std::int64_t size = 0;
-    const bool is_number = read_number(std::string_view(text).substr(at, end - at), size);
-    if (!is_number || size < 0 || size > kMostExtent - all) {
-      read.wrong(option, "sizes of groups such as 128,0,77, each 0 or more and 2147483392 together at most", text);
-      return {};
-    }
-    out.push_back(size);
-    all += size;
-    at = end + 1;
-  }
-  return out;
-}
-
-// "0,128,205": where groups begin, and where the last one ends. They may be wrong: that is what a kernel must bear.
-void read_offsets(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
-  const auto not_with = [&](bool given, const char* other, const char* why) {
-    if (given) read.both_given("--offsets", other, why);
-  };
-  not_with(!texts.groups.empty() || !texts.groups_k.empty(), "sizes of groups", "offsets say where groups begin");
-  not_with(texts.capacity > 0, "--capacity", "groups of fixed capacity begin at its multiples");
-  not_with(texts.batch != 1, "--batch", "each group is a GEMM of its own");
-  for (std::size_t at = 0; at <= texts.offsets.size();) {
-    const std::size_t end = std::min(texts.offsets.find(',', at), texts.offsets.size());
-    std::int32_t offset = 0;
-    if (!read_number(std::string_view(texts.offsets).substr(at, end - at), offset)) {
-      read.wrong("--offsets", "two 32-bit numbers or more such as 0,128,205", texts.offsets);
-      return;
-    }
-    asked.offsets.push_back(offset);
-    at = end + 1;
-  }
-  asked.options.groups = GemmGrouping::along_m;
-  asked.batch = static_cast<std::int64_t>(asked.offsets.size()) - 1;
-  if (asked.batch == 0) return read.wrong("--offsets", "two 32-bit numbers or more such as 0,128,205", texts.offsets);
-  for (std::size_t g = 0; g + 1 < asked.offsets.size(); ++g) {
-    asked.groups.push_back(std::int64_t{asked.offsets[g + 1]} - asked.offsets[g]);
-  }
-  const GroupedLines rows{GemmGrouping::along_m, asked.m};
-  for (const GroupFinding& found : check_offsets(asked.offsets.data(), asked.batch, rows)) {
-    asked.groups[static_cast<std::size_t>(found.group)] = 0;
-  }
-}
-
-// What a file of GEMMs says of the sizes.
-void read_array(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
-  const auto not_with = [&](bool given, const char* other, const char* why) {
-    if (given) read.both_given("--problems", other, why);
-  };
-  not_with(!texts.groups.empty() || !texts.groups_k.empty() || !texts.offsets.empty(), "groups",
-           "the GEMMs of a pointer array share nothing");
-  not_with(texts.batch != 1, "--batch", "each line is a GEMM of its own");
-  not_with(asked.m + asked.n + asked.k > 0, "a size", "each line of the file has M, N and K");
-  const ReadGemms file = read_gemms(texts.gemms);
-  read.add(file.status);
-  asked.options.groups = GemmGrouping::pointer_array;
-  asked.gemms = file.gemms;
-  asked.batch = static_cast<std::int64_t>(file.gemms.size());
-  GemmExtents all{.batch = 0};
-  for (const GemmExtents& e : file.gemms) all = {all.m + e.m, all.n + e.n, all.k + e.k, all.batch + 1};
-  const auto mean = [&](std::int64_t sum) {
-    return std::max<std::int64_t>(1, all.batch > 0 ? (sum + all.batch - 1) / all.batch : 1);
-  };
-  asked.m = mean(all.m);
-  asked.n = mean(all.n);
-  asked.k = mean(all.k);
-}
-
-// What groups say of the sizes.
-void read_grouping(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
-  const bool rows = !texts.groups.empty(), k = !texts.groups_k.empty(), array = !texts.gemms.empty();
-  const auto not_with = [&](const char* option, const char* other, const char* why) {
-    read.both_given(option, other, why);
-  };
-  if (!rows && !k && texts.capacity > 0) {
-    read.refuse(OptionRule::conflict, "--capacity",
-                "--capacity was given without --groups: it is the room that each group of rows has");
-  }
-  if (array) return read_array(texts, read, asked);
-  if (!texts.offsets.empty()) return read_offsets(texts, read, asked);
-  if (!rows && !k) return;
-  if (rows && k) return not_with("--groups", "--groups-k", "groups are along M or along K");
-  const char* const option = rows ? "--groups" : "--groups-k";
-  if (texts.batch != 1) not_with(option, "--batch", "each group is a GEMM of its own");
-  asked.groups = read_groups(option, rows ? texts.groups : texts.groups_k, read);
-  asked.batch = static_cast<std::int64_t>(asked.groups.size());
-  std::int64_t all = 0;
-  for (const std::int64_t size : asked.groups) all += size;
-  asked.options.groups = rows ? GemmGrouping::along_m : GemmGrouping::along_k;
-  std::int64_t& extent = rows ? asked.m : asked.k;
-  const char* const name = rows ? "--m" : "--k";
-  if (extent > 0 && extent != all) not_with(option, name, "the groups have as many rows as they say");
-  extent = all;
-  if (texts.capacity == 0) return;
-  if (k) return not_with(option, "--capacity", "groups of fixed capacity are groups of rows of A and D");
-  asked.capacity = texts.capacity;
-  asked.m = asked.batch * texts.capacity;
-  for (const std::int64_t size : asked.groups) {
-    if (size <= texts.capacity) continue;
-    read.refuse(OptionRule::conflict, "--groups",
-                fmt::format("--groups has a group of {} rows, and --capacity is {}: a group fits into its capacity",
-                            size, texts.capacity));
-    break;
-  }
-}
-
 // How an operand is scaled: blocks by the main loop, rows and the whole tensor by the epilogue.
 enum class Scaling : std::uint8_t { none, tensor, row, row_block, block };
 
-void read_scales(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
+void read_scales(const AskedTexts& texts, RequestReader& read, AskedGemm& asked) {
   const auto scaling = [&](const char* option, const std::string& text, Scaling block) {
     Scaling out = Scaling::none;
     read.word<Scaling>(option, text,
@@ -203,7 +64,7 @@ void read_scales(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
   by_epilogue(b, "scale_b", fusion::ArgumentKind::row);
 }
 
-void read_elements(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
+void read_elements(const AskedTexts& texts, RequestReader& read, AskedGemm& asked) {
   GemmOptions& o = asked.options;
   read.element("--a", texts.a, o.a);
   o.b = o.a;
@@ -212,6 +73,48 @@ void read_elements(const AskedTexts& texts, Reader& read, AskedGemm& asked) {
   read.element("--d", texts.d, o.d);
   read.element("--c", texts.c, o.c);
   o = with_elements(o, asked.graph, asked.graph.d >= 0);
+}
+
+// Requires options that are read but for the schedule.
+void read_schedule_of_cutlass(const AskedTexts& texts, const KernelSchedule& found, RequestReader& read,
+                              AskedGemm& asked) {
+  GemmOptions& o = asked.options;
+  if (found.pointer_array != asked.is_array()) {
+    const std::string what = found.pointer_array ? "a pointer array, whose GEMMs --problems gives"
+                                                 : "one tensor for each operand, and --problems gives a pointer array";
+    std::string other = found.name;
+    found.pointer_array ? other.erase(6, 8) : other.insert(6, "PtrArray");  // of "Kernel..."
+    const bool exists = find_kernel_schedule(other.c_str()) != nullptr;
+    read.refuse(OptionRule::conflict, "--schedule",
+                fmt::format("--schedule {} is of {}; {} works", found.name, what,
+                            exists ? other : "KernelPtrArrayTmaWarpSpecializedCooperative"));
+    return;
+  }
+  const GemmOptions kernel = with_kernel_schedule(o, found);
+  if (found.one_warpgroup && o.warpgroups > 1)
+    read.both_given("--schedule", "--warpgroups", "one warpgroup has the tile of this schedule");
+  if (found.fast_accum && texts.promote)
+    read.both_given("--schedule", "--promote", "FP8FastAccum leaves accumulators in the tensor core");
+  o = kernel;
+  o.promote = o.promote || texts.promote;
+}
+
+// A word, or a name of CUTLASS's, which says more.
+void read_schedule(const AskedTexts& texts, RequestReader& read, AskedGemm& asked) {
+  if (texts.schedule.empty()) return;
+  if (const KernelSchedule* found = find_kernel_schedule(texts.schedule.c_str())) {
+    return read_schedule_of_cutlass(texts, *found, read, asked);
+  }
+  const std::vector<std::pair<const char*, GemmSchedule>> words{{"auto", GemmSchedule::automatic},
+                                                                {"cooperative", GemmSchedule::cooperative},
+                                                                {"pingpong", GemmSchedule::pingpong}};
+  const std::string text = shortened(texts.schedule);
+  const ScheduleNameReason<KernelScheduleName> none = no_kernel_schedule(text.c_str());
+  const auto distance = [&](const char* name) { return gantry::detail::edit_distance(text.c_str(), name); };
+  const int to_cutlass = distance(gantry::to_text(none.nearest_schedule));
+  const bool is_word = std::any_of(words.begin(), words.end(), [&](auto w) { return distance(w.first) <= to_cutlass; });
+  if (is_word) return read.word<GemmSchedule>("--schedule", texts.schedule, words, asked.options.schedule);
+  refuse(asked.status, "--schedule", none, "--schedule takes auto, cooperative, pingpong or a name of CUTLASS's: ");
 }
 
 }  // namespace
@@ -265,7 +168,8 @@ void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
   text("--tile", texts.tile, "MxN", "CTA tile, such as 128x192; default by the cost model");
   text("--cluster", texts.cluster, "MxN",
        "CTAs in a cluster, such as 2x1, or 1x1x2 that share K; default by the cost model");
-  text("--schedule", texts.schedule, "NAME", "cooperative or pingpong; default by the cost model");
+  text("--schedule", texts.schedule, "NAME",
+       "cooperative, pingpong or CUTLASS's name of a kernel schedule; default by the cost model");
   text("--gate", texts.gate, "NAME",
        "gated epilogues, gate(acc) and up(acc): halves or interleaved, the rows of B that are the gate's; default "
        "halves");
@@ -286,7 +190,7 @@ AskedGemm read_asked(const AskedTexts& texts) {
   out.k = texts.k;
   out.batch = texts.batch;
   out.expression = texts.epilogue;
-  Reader read(out.status);
+  RequestReader read(out.status);
   const bool array = !texts.gemms.empty();
   const bool without_m = array || !texts.groups.empty(), without_k = array || !texts.groups_k.empty();
   if (texts.m == kNotGiven && !without_m) read.required("--m");
@@ -330,11 +234,6 @@ AskedGemm read_asked(const AskedTexts& texts) {
   read.word<LayoutTag>("--layout-d", texts.layout_d, layouts, o.layout_d);
   read.extents("--tile", texts.tile, "128x192 or 128x192x64", {&o.tile.m, &o.tile.n, &o.tile.k});
   read.extents("--cluster", texts.cluster, "2x1 or 1x1x2", {&o.cluster.m, &o.cluster.n, &o.cluster.k});
-  read.word<GemmSchedule>("--schedule", texts.schedule,
-                          {{"auto", GemmSchedule::automatic},
-                           {"cooperative", GemmSchedule::cooperative},
-                           {"pingpong", GemmSchedule::pingpong}},
-                          o.schedule);
   read.word<SplitMode>(
       "--split", texts.split,
       {{"auto", SplitMode::automatic}, {"none", SplitMode::none}, {"reduce_add", SplitMode::reduce_add}}, o.split);
@@ -346,6 +245,7 @@ AskedGemm read_asked(const AskedTexts& texts) {
   o.stages = texts.stages;
   o.warpgroups = texts.warpgroups;
   o.promote = texts.promote;
+  read_schedule(texts, read, out);
   o.swapped = texts.swap;
   o.gather_a = texts.gather_rows != kNoGather;
   out.gather_rows = std::max<std::int64_t>(texts.gather_rows, 0);
@@ -422,7 +322,9 @@ std::string groups_text(const AskedGemm& asked) {
   }
   if (asked.groups.empty()) return {};
   const auto [least, most] = std::minmax_element(asked.groups.begin(), asked.groups.end());
-  return fmt::format("{} groups along {} of {} to {} rows{}", asked.batch, asked.along_m() ? "M" : "K", *least, *most,
+  const std::string rows = *least == *most ? fmt::format("{}", *most) : fmt::format("{} to {}", *least, *most);
+  return fmt::format("{} group{} along {} of {} row{}{}", asked.batch, asked.batch == 1 ? "" : "s",
+                     asked.along_m() ? "M" : "K", rows, rows == "1" ? "" : "s",
                      asked.capacity > 0 ? fmt::format(" in {}", asked.capacity) : "");
 }
 
