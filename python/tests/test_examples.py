@@ -15,6 +15,7 @@ MODULES = [
     "._errors",
     "._gemm",
     "._options",
+    "._outputs",
     "._plan",
     "._quantize",
     "._results",

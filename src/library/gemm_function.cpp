@@ -173,7 +173,10 @@ Result<std::vector<const GemmDesign*>> GemmFunction::State::ranked_for(const Gem
                 : std::vector<const GemmDesign*>();
   const GemmDesign& design = ranked.empty() ? any : *ranked.front();
   Status refused = runtime::check_call(design, graph_, call, static_cast<int>(request_.functions.size()));
-  if (refused.ok() && ranked.empty()) refused = no_kernel(nullptr, CompilePolicy::wait);
+  if (refused.ok() && ranked.empty()) {  // more groups than a scheduler counts, say
+    const auto why = chooser.choose(typical_extents(request_.options.groups, e));
+    refused = why ? no_kernel(nullptr, CompilePolicy::wait) : why.error();
+  }
   if (!refused.ok()) return unexpected(std::move(refused));
   return ranked;
 }

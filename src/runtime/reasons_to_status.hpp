@@ -4,15 +4,17 @@
 #include <string_view>
 
 #include <gantry/rules/reasons.hpp>
+#include <gantry/runtime/printable.hpp>
 #include <gantry/runtime/status.hpp>
 
 namespace gantry::runtime {
 
-// Each with the name of its rule, its numbers, its operand where it names one, and its sentence.
+// Each with the name of its rule, its numbers, its operand where it names one, and its sentence. A caller's names in a
+// sentence are fit for a terminal.
 template <class R, int capacity>
 void add_reasons(Status& out, StatusCode code, const Reasons<R, capacity>& reasons) {
   for (const R& reason : reasons) {
-    StatusReason to{.code = code, .rule = entry_of(reason.rule).name, .sentence = describe(reason).c_str()};
+    StatusReason to{.code = code, .rule = entry_of(reason.rule).name, .sentence = one_line(describe(reason).c_str())};
     if constexpr (requires { reason.actual; }) to.actual = static_cast<std::int64_t>(reason.actual);
     if constexpr (requires { reason.nearest; }) to.nearest = static_cast<std::int64_t>(reason.nearest);
     if constexpr (requires { reason.operand.c_str(); }) {

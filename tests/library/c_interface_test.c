@@ -152,7 +152,7 @@ static void results(const gantry_gemm* gemm) {
 }
 
 static void refusals(gantry_context* context, const gantry_gemm* gemm) {
-  gantry_argument argument = GANTRY_ARGUMENT;
+  gantry_argument argument = GANTRY_ARGUMENT, other = GANTRY_ARGUMENT;
   gantry_call call, old;
   gantry_gemm* none = (gantry_gemm*)1;
   gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
@@ -173,6 +173,11 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   call.argument_count = 0;
   EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
   EXPECT(strstr(gantry_error_message(), "bias") != NULL);
+  other.name = "bias\x1b[2J\n";
+  call.arguments = &other;
+  call.argument_count = 1;
+  EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strchr(gantry_error_message(), '\x1b') == NULL && strstr(gantry_error_message(), "bias\\x1b[2J") != NULL);
   call.argument_count = 2;
   call.arguments = NULL;
   EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);

@@ -225,6 +225,9 @@ TEST_F(GroupedContextTest, RefusesGroupsThatAKernelDoesNotTake) {
   call.m = 149;
   EXPECT_EQ(rule_of(gemm->can_implement(call)), "groups_capacity");
   call = x.call();
+  call.batch = kMostExtent;
+  EXPECT_EQ(rule_of(gemm->can_implement(call)), "too_many_k_tiles");
+  call = x.call();
   call.groups.offsets = reinterpret_cast<const std::int32_t*>(reinterpret_cast<const char*>(x.offsets.data()) + 2);
   EXPECT_EQ(rule_of(gemm->can_implement(call)), "element_misaligned");
   GemmRequest dense = request();
