@@ -58,7 +58,7 @@ def gemm(
     groups: Any = None,
     group_counts: Any = None,
     groups_along: str = "m",
-    expected_rows: Sequence[int] | None = None,
+    expected_rows: Sequence[int] = (),
     gather: Any = None,
     scatter: Any = None,
     scatter_add: Any = None,

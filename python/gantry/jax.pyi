@@ -23,7 +23,7 @@ def gemm(
     groups: Any = None,
     group_counts: Any = None,
     groups_along: str = "m",
-    expected_rows: Sequence[int] | None = None,
+    expected_rows: Sequence[int] = (),
     gather: Any = None,
     block_scales: tuple[Any, Any] | None = None,
     promote: bool = False,
