@@ -336,6 +336,8 @@ TEST(ResolvedOptions, RefuseWhatABuilderSetsAndAProductDoesNotHave) {
       {with(&Builder::aux, ElementType::f32), BuilderField::aux},
       {with(&Builder::warpgroups, 4), BuilderField::warpgroups},
       {with(&Builder::fragment_size, 2), BuilderField::fragment_size},
+      {with(&Builder::epi_tile, EpiTile(make_tile(_64, make_layout(make_shape(_16, _2), make_stride(_1, _32))))),
+       BuilderField::epi_tile},
       {with(&Builder::deadlock, DeadlockCheck::bypassed_for_demonstration), BuilderField::deadlock},
       {with(&Builder::fusion, StorageNeed{64, 16}), BuilderField::fusion},
   };

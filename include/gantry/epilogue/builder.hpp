@@ -18,6 +18,7 @@
 
 #include <gantry/epilogue/builder_options.hpp>
 #include <gantry/epilogue/detail/policy_maker.hpp>
+#include <gantry/epilogue/tile_of_layouts.hpp>
 
 namespace gantry {
 

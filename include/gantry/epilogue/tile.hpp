@@ -14,7 +14,6 @@
 #include <gantry/epilogue/subtiles.hpp>
 #include <gantry/epilogue/tags.hpp>
 #include <gantry/layout/int.hpp>
-#include <gantry/layout/tiler.hpp>
 
 namespace gantry {
 
@@ -47,11 +46,10 @@ struct EpiTile {
   EpiTile() = default;
   GANTRY_HD constexpr EpiTile(int rows_of_tile, int columns_of_tile) : m(rows_of_tile), n(columns_of_tile) {}
   GANTRY_HD constexpr EpiTile(TileMN extents) : EpiTile(extents.m, extents.n) {}
-  // Of two modes, each an extent or a layout. What is no such tiler has no rows and columns, and is refused.
-  GANTRY_HD constexpr EpiTile(const Tiler& tiler) {
-    take(tiler, 0, m, rows, row_form);
-    take(tiler, 1, n, columns, column_form);
-  }
+  // Of a tiler: tile_of_layouts.hpp has epi_tile_of. (A template, so that nothing of layouts is read here.)
+  template <class T>
+  requires requires(const T& tiler) { epi_tile_of(tiler); }
+  GANTRY_HD constexpr EpiTile(const T& tiler) : EpiTile(epi_tile_of(tiler)) {}
 
   GANTRY_HD friend constexpr bool operator==(const EpiTile&, const EpiTile&) noexcept = default;
   GANTRY_HD constexpr int size() const noexcept { return m * n; }
@@ -63,9 +61,6 @@ struct EpiTile {
   GANTRY_HD constexpr TileMN box() const noexcept {
     return {rows.extent == 0 ? m : rows.extent, columns.extent == 0 ? n : columns.extent};
   }
-
- private:
-  GANTRY_HD static constexpr void take(const Tiler& tiler, int mode, int& extent, TileRuns& runs, Form& form);
 };
 
 struct TileMNK {
@@ -75,39 +70,6 @@ struct TileMNK {
 
   GANTRY_HD friend constexpr bool operator==(TileMNK, TileMNK) noexcept = default;
 };
-
-GANTRY_HD constexpr void EpiTile::take(const Tiler& tiler, int mode, int& extent, TileRuns& runs, Form& form) {
-  form = {.step = 0};  // until it is known to be a layout
-  if (!tiler.ok() || tiler.is_layout() || rank(detail::TilerView(tiler)) != 2) return;
-  const detail::TilerView entry = detail::TilerView(tiler)[mode];
-  if (entry.is_tuple()) return;
-  const detail::LayoutView layout = entry.is_layout() ? entry.parts : entry.as_layout();
-  std::int64_t size = 1, last = 1, first_run = 1, runs_end = 0, stride = 0;
-  int modes = 0, step = 1;
-  for (int i = 0; i < layout.shape.nodes(); ++i) {
-    if (!layout.shape.node_is_leaf(i)) continue;
-    const Int leaf = layout.shape.node_leaf(i), by = layout.stride.node_leaf(i);
-    if (!leaf.is_plain() || !leaf.is_known() || !by.is_plain() || !by.is_known() || leaf.value() < 1) return;
-    if (leaf.value() > 1) {
-      if (modes == 0) step = static_cast<int>(by.value());
-      if (modes == 0 || by.value() != runs_end) {
-        ++modes;
-        last = 1;
-        stride = by.value();
-      }
-      last *= leaf.value();
-      runs_end = last * stride;
-      if (modes == 1) first_run = last;
-    }
-    size *= leaf.value();
-  }
-  if (size > 0x7fff) return;
-  extent = static_cast<int>(size);
-  form = {step, modes};
-  if (!form.runs()) return;
-  form = {};
-  if (modes == 2) runs = {static_cast<int>(first_run), static_cast<int>(last), static_cast<int>(stride)};
-}
 
 inline constexpr int kMmaRows = 64;  // of one warpgroup's MMA
 inline constexpr int kWarpgroupThreads = 128;

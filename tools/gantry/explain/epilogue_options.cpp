@@ -4,6 +4,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/epilogue/schedule_names.hpp>
+#include <gantry/epilogue/tile_of_layouts.hpp>
 #include <gantry/layout/tiler_text.hpp>
 
 #include "eval/epilogue_json.hpp"
