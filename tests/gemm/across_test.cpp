@@ -66,8 +66,10 @@ TEST(Rows, ThatAreLongerThanATileAreRefused) {
     if (reason.rule != ArgumentRule::row_in_one_tile) continue;
     EXPECT_STREQ(
         describe(reason).c_str(),
-        "D has 212 columns, a tile has 208 of them, and the epilogue combines all columns of a row: a row that "
-        "is combined lies in one tile, which has at most 256 columns; the nearest number that works is 208");
+        "D has 212 columns, a tile has 208 of them and a cluster 1 times as many, and the epilogue combines all "
+        "columns of "
+        "a row: a row that is combined lies in the tiles of one cluster, each of which has at most 256 columns; the "
+        "nearest number that works is 208");
   }
   EXPECT_FALSE(can_implement(GemmArguments<Softmax>({.m = 8, .n = 208, .k = 8})).has(ArgumentRule::row_in_one_tile));
 }

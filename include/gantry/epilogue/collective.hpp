@@ -247,6 +247,7 @@ class CollectiveEpilogue {
     LoadState load{};                                              // the next stage to wait for and release
     StoreState store = make_producer_start_state<kStoreStages>();  // the next buffer to write
     int issued = 0;                                                // stores since the last tail
+    std::uint32_t tiles = 0;                                       // tiles before this one
   };
 
   // What the fusion reads once for a tile can be read ahead of its store: prepare(), and then store<true>().
@@ -281,7 +282,7 @@ class CollectiveEpilogue {
     const bool loaded = loads(params, c_needed);
     const detail::MathSync sync{barrier, kMathThreads};
     StorePipeline store_pipeline({.issues = thread == 0});
-    typename Fusion::Store fusion(params.fusion, storage.fusion(), context(params, at, thread));
+    typename Fusion::Store fusion(params.fusion, storage.fusion(), context(params, at, thread, states.tiles++));
     // With reuse, buffers are released later than they are read: what is waited for runs ahead of what is released.
     LoadState wait = states.load;
     if constexpr (kReuse) wait = LoadState(states.store.index(), states.store.phase() ^ 1, states.store.count());
@@ -406,14 +407,16 @@ class CollectiveEpilogue {
   }
 
  private:
-  GANTRY_INLINE static fusion::TileContext context(const Params& params, const TileCoordinate& at, int thread) {
+  GANTRY_INLINE static fusion::TileContext context(const Params& params, const TileCoordinate& at, int thread,
+                                                   std::uint32_t tiles = 0) {
     return {.at = at,
             .m = at.rows < params.m ? at.rows : params.m,
             .n = at.columns < params.n ? at.columns : params.n,
             .batch = params.batch,
             .tiles_m = (params.m + kTile.m - 1) / kTile.m,
             .tiles_n = (params.n + kTile.n - 1) / kTile.n,
-            .thread = thread};
+            .thread = thread,
+            .tiles = tiles};
   }
 
   GANTRY_INLINE static DirectPlace place(const Params& params, const TileCoordinate& at, int em, int en, int thread) {

@@ -43,11 +43,20 @@ struct TileRuns {
   GANTRY_HD constexpr int first(int part) const { return number(part, 0) * extent; }
 };
 
+// The CTAs of a cluster whose tiles, side by side along N, have the columns of a row together; from one to the next
+// ranks of the cluster grow by `rank_step`. One: what is combined of a row lies in one tile.
+struct RowCtas {
+  int count = 1;
+  int rank_step = 1;
+  GANTRY_HD friend constexpr bool operator==(const RowCtas&, const RowCtas&) noexcept = default;
+};
+
 struct Subtiles {
   int m = 128, n = 128;         // of the CTA
   int epi_m = 64, epi_n = 32;   // of a subtile
   int warpgroups = 1;           // that hold the tile's accumulators, one above the other
   TileRuns m_runs{}, n_runs{};  // of a subtile's rows and columns; {}: neighbours all of them
+  RowCtas row_ctas{};
 
   GANTRY_HD constexpr TileRuns row_runs() const { return m_runs.extent == 0 ? TileRuns{epi_m} : m_runs; }
   GANTRY_HD constexpr TileRuns column_runs() const { return n_runs.extent == 0 ? TileRuns{epi_n} : n_runs; }

@@ -129,7 +129,11 @@ struct GemmDesign {
   }
   // One warpgroup's part of the tile, cut into epilogue subtiles.
   GANTRY_HD constexpr Subtiles subtiles() const noexcept {
-    return {.m = part.cta_tile.m, .n = part.cta_tile.n, .epi_m = part.epi_tile.m, .epi_n = part.epi_tile.n};
+    return {.m = part.cta_tile.m,
+            .n = part.cta_tile.n,
+            .epi_m = part.epi_tile.m,
+            .epi_n = part.epi_tile.n,
+            .row_ctas = part.row_ctas};
   }
 
   // Tiles of clusters, and K tiles, of a GEMM's extents. Extents may be near 2^31.

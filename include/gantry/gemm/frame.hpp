@@ -192,7 +192,7 @@ struct GemmFrame : GemmShape<Design> {
   // One thread initialises every barrier; nobody uses one before the whole cluster has seen them.
   GANTRY_INLINE static void prologue(const Params& params, SharedMemory shared) {
     if (arch::thread_rank() == 0) {
-      if constexpr (kEpilogueLoads) Epilogue::init(shared);
+      if constexpr (requires { Epilogue::init(shared); }) Epilogue::init(shared);
       Kernel::init(shared);
       if constexpr (kPublishes) Scheduler::init(published(shared), kReaders);
       Loop::template init<Source::kArrivals>(params.loop, shared, Scheduler::uniform_k_steps(params.schedule));

@@ -63,8 +63,11 @@ struct FusedEpilogue {
 
   // One thread of the CTA, before a barrier.
   GANTRY_INLINE static void init(SharedMemory s) {
-    if constexpr (kLoads) {
-      for (int g = 0; g < kWarpgroups; ++g) Collective::init(barriers(s, g));
+    for (int g = 0; g < kWarpgroups; ++g) {
+      if constexpr (kLoads) Collective::init(barriers(s, g));
+      if constexpr (requires { Collective::Fusion::init_exchange(nullptr); }) {
+        Collective::Fusion::init_exchange(tensors(s, g).fusion());
+      }
     }
   }
 
@@ -139,6 +142,11 @@ struct FusedEpilogue {
     GANTRY_INLINE void tail() {
       auto loads = pipeline(s_, Mine::number(), PipelineRole::consumer);
       Collective::store_tail(p_, loads, states_, Mine::thread());
+      if constexpr (requires { Collective::Fusion::end_exchange(nullptr, 0, 0); }) {
+        constexpr int columns = Collective::kTile.n;
+        Collective::Fusion::end_exchange(tensors(s_, Mine::number()).fusion(), states_.tiles,
+                                         (p_.n + columns - 1) / columns);
+      }
     }
 
    private:

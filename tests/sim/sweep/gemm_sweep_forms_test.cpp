@@ -72,6 +72,16 @@ struct Scattered {
                                        .scatter_d = kScatter};
   static constexpr fusion::Graph graph = fusion::graph("d = acc");
 };
+// Rows that two CTAs have together. Three exchanges for each tile, so that one set of slots is used twice in the same
+// tile: from tile to tile, the stages that CTAs share order them too.
+template <GemmSchedule kSchedule>
+struct RowsOfACluster {
+  static constexpr GemmOptions options{.tile = {kSchedule == GemmSchedule::pingpong ? 64 : 128, 64},
+                                       .cluster = {1, 2},
+                                       .stages = 2,
+                                       .schedule = kSchedule};
+  static constexpr fusion::Graph graph = fusion::graph("d = softmax(acc - 0.01 * across_add(acc))");
+};
 struct Swapped {
   static constexpr GemmOptions options{.tile = {.m = 16, .n = 128}, .cluster = {1, 2}, .stages = 2, .swapped = true};
   static constexpr fusion::Graph graph = fusion::graph("d = gelu(acc)");
@@ -146,6 +156,10 @@ TEST(GemmSweep, EveryCallIsNeededWhereThreadsScatterRowsOfD) {
 TEST(GemmSweep, EveryCallOfAGatedEpilogueIsNeeded) {
   expect_every_change_detected<Gated<cooperative>>({.extents = {.m = 256, .n = 256, .k = 192}, .sms = 2});
   expect_every_change_detected<Gated<pingpong>>({.extents = {.m = 256, .n = 256, .k = 192}, .sms = 2});
+}
+TEST(GemmSweep, EveryCallOfRowsThatAClusterHasIsNeeded) {
+  expect_every_change_detected<RowsOfACluster<cooperative>>({.extents = {.m = 512, .n = 128, .k = 192}, .sms = 2});
+  expect_every_change_detected<RowsOfACluster<pingpong>>({.extents = {.m = 512, .n = 128, .k = 192}, .sms = 2});
 }
 TEST(GemmSweep, EveryCallIsNeededWhereThreadsStoreD) {
   expect_every_change_detected<Direct>({.extents = {.m = 256, .n = 192, .k = 192}, .sms = 2});

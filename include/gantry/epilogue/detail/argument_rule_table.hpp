@@ -33,8 +33,9 @@ GANTRY_X(rotated_columns, refused,
          "every column has its partner: the columns of D are a multiple of a head's",
          "the nearest larger number that works is {nearest}")
 GANTRY_X(row_in_one_tile, refused,
-         "D has {actual} columns, a tile has {first} of them, and the epilogue combines all columns of a row",
-         "a row that is combined lies in one tile, which has at most 256 columns",
+         "D has {actual} columns, a tile has {first} of them and a cluster {second} times as many, and the epilogue combines "
+         "all columns of a row",
+         "a row that is combined lies in the tiles of one cluster, each of which has at most 256 columns",
          "the nearest number that works is {nearest}")
 GANTRY_X(too_many_tiles, refused,
          "the GEMM has {actual} K tiles",

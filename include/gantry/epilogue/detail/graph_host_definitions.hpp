@@ -65,8 +65,13 @@ GANTRY_COLD GANTRY_LINKAGE void check_values(const GraphEpilogue& e, const Epilo
   if (graph.uses_source() && !e.has_c) out.add({.rule = ArgumentRule::source_without_element, .operand = "C"});
   if (graph.d >= 0 && !e.has_d) out.add({.rule = ArgumentRule::d_not_stored, .operand = "D"});
   if (graph.d < 0 && e.has_d) out.add({.rule = ArgumentRule::d_not_given, .operand = "D"});
-  if (fusion::longest_span(graph) == fusion::kWholeRow && problem.n > e.tile.n) {
-    out.add({.rule = ArgumentRule::row_in_one_tile, .actual = problem.n, .nearest = e.tile.n, .first = e.tile.n});
+  const int row = e.tile.n * e.tile.row_ctas.count;
+  if (fusion::longest_span(graph) == fusion::kWholeRow && problem.n > row) {
+    out.add({.rule = ArgumentRule::row_in_one_tile,
+             .actual = problem.n,
+             .nearest = row,
+             .first = e.tile.n,
+             .second = e.tile.row_ctas.count});
   }
   out.add(arguments.problems(shape_of(problem)));
 }

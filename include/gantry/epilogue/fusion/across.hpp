@@ -15,6 +15,7 @@
 
 #include <gantry/epilogue/fusion/callback_contract.hpp>
 #include <gantry/epilogue/fusion/reductions.hpp>
+#include <gantry/epilogue/fusion/row_exchange.hpp>
 #include <gantry/epilogue/fusion/spans.hpp>
 
 namespace gantry::fusion {
@@ -69,11 +70,17 @@ GANTRY_INLINE void for_spans(const AcrossColumns& of, const Each& each) {
   }
 }
 
+// Of a thread, in a fragment of whole rows.
+template <class Exchange, int F>
+GANTRY_HD constexpr int rows_of_fragment() {
+  return F / Exchange::kTile.values_of_block() * 2;
+}
+
 }  // namespace detail
 
-// Requires fragments of whole spans, and all lanes of the warp.
-template <Function f, int F>
-GANTRY_INLINE void across(const AcrossColumns& of, float (&in)[F], float (&out)[F]) {
+// Requires fragments of whole spans, and all lanes of the warp. Of whole rows, `exchange` brings what other CTAs have.
+template <Function f, int F, class Exchange = NoExchange>
+GANTRY_INLINE void across(const AcrossColumns& of, float (&in)[F], float (&out)[F], const Exchange& exchange = {}) {
   constexpr float kNothing = f == Function::across_max ? -__builtin_inff() : 0.0f;
   detail::set_beyond(of, in, kNothing);
   detail::for_spans<F>(of, [&](int block, int first, int row) {
@@ -89,42 +96,81 @@ GANTRY_INLINE void across(const AcrossColumns& of, float (&in)[F], float (&out)[
     GANTRY_UNROLL
     for (int i = 0; i < 2 * of.runs(); ++i) out[of.value(block, first + i / 2, row, i % 2)] = x;
   });
+  if constexpr (Exchange::kExchanges) {
+    constexpr int kRows = detail::rows_of_fragment<Exchange, F>();
+    float mine[kRows][1], all[kRows];
+    detail::for_spans<F>(of, [&](int block, int first, int row) {
+      mine[block * 2 + row][0] = out[of.value(block, first, row, 0)];
+      all[block * 2 + row] = kNothing;
+    });
+    exchange(mine, 1, [&](int row, const float(&part)[1]) { all[row] = detail::across_two<f>(all[row], part[0]); });
+    detail::for_spans<F>(of, [&](int block, int first, int row) {
+      GANTRY_UNROLL
+      for (int i = 0; i < 2 * of.runs(); ++i) {
+        out[of.value(block, first + i / 2, row, i % 2)] = all[block * 2 + row];
+      }
+    });
+  }
 }
 
 // 1 where fewer than `most` values of the row are larger, else 0. A NaN goes to the end of the list and stays there:
 // nothing is smaller than it.
-template <int F>
-GANTRY_INLINE void top_of(const AcrossColumns& of, int most, float (&in)[F], float (&out)[F]) {
+template <int F, class Exchange = NoExchange>
+GANTRY_INLINE void top_of(const AcrossColumns& of, int most, float (&in)[F], float (&out)[F],
+                          const Exchange& exchange = {}) {
   detail::set_beyond(of, in, -__builtin_inff());
-  detail::for_spans<F>(of, [&](int block, int first, int row) {
-    float best[kMostTop];
-    const auto insert = [&](float x) {
-      GANTRY_UNROLL
-      for (int i = 0; i < most; ++i) {
-        const float smaller = arch::min_nan(best[i], x);
-        best[i] = arch::max_nan(best[i], x);
-        x = smaller;
-      }
-    };
+  const auto insert = [&](float(&best)[kMostTop], float x) {
+    GANTRY_UNROLL
+    for (int i = 0; i < most; ++i) {
+      const float smaller = arch::min_nan(best[i], x);
+      best[i] = arch::max_nan(best[i], x);
+      x = smaller;
+    }
+  };
+  const auto clear = [&](float(&best)[kMostTop]) {
     GANTRY_UNROLL
     for (int i = 0; i < most; ++i) best[i] = -__builtin_inff();
+  };
+  const auto best_of_quad = [&](int block, int first, int row, float(&best)[kMostTop]) {
+    clear(best);
     GANTRY_UNROLL
-    for (int i = 0; i < 2 * of.runs(); ++i) insert(in[of.value(block, first + i / 2, row, i % 2)]);
+    for (int i = 0; i < 2 * of.runs(); ++i) insert(best, in[of.value(block, first + i / 2, row, i % 2)]);
     GANTRY_UNROLL
     for (int lane = 1; lane <= 2; lane *= 2) {
       float others[kMostTop];
       GANTRY_UNROLL
       for (int i = 0; i < most; ++i) others[i] = arch::shfl_xor_sync(arch::kFullWarp, best[i], lane);
       GANTRY_UNROLL
-      for (int i = 0; i < most; ++i) insert(others[i]);
+      for (int i = 0; i < most; ++i) insert(best, others[i]);
     }
-    const float least = best[most - 1];
+  };
+  const auto mark = [&](int block, int first, int row, float least) {
     GANTRY_UNROLL
     for (int i = 0; i < 2 * of.runs(); ++i) {
       const int k = of.value(block, first + i / 2, row, i % 2);
       out[k] = in[k] < least ? 0.0f : 1.0f;
     }
-  });
+  };
+  if constexpr (Exchange::kExchanges) {
+    constexpr int kRows = detail::rows_of_fragment<Exchange, F>();
+    float mine[kRows][kMostTop], all[kRows][kMostTop];
+    detail::for_spans<F>(of, [&](int block, int first, int row) {
+      best_of_quad(block, first, row, mine[block * 2 + row]);
+      clear(all[block * 2 + row]);
+    });
+    exchange(mine, most, [&](int row, const float(&part)[kMostTop]) {
+      GANTRY_UNROLL
+      for (int i = 0; i < most; ++i) insert(all[row], part[i]);
+    });
+    detail::for_spans<F>(
+        of, [&](int block, int first, int row) { mark(block, first, row, all[block * 2 + row][most - 1]); });
+  } else {
+    detail::for_spans<F>(of, [&](int block, int first, int row) {
+      float best[kMostTop];
+      best_of_quad(block, first, row, best);
+      mark(block, first, row, best[most - 1]);
+    });
+  }
 }
 
 // Calls each(row of the tile's rows, block of the subtile, value) for every element of an output by blocks that the

@@ -57,9 +57,10 @@ struct Rings {
 // Where a tile lies in the problem, and who asks.
 struct TileContext {
   TileCoordinate at;
-  int m, n, batch;       // of the problem
-  int tiles_m, tiles_n;  // that the problem has, for each batch
-  int thread;            // of the math threads
+  int m, n, batch;          // of the problem
+  int tiles_m, tiles_n;     // that the problem has, for each batch
+  int thread;               // of the math threads
+  std::uint32_t tiles = 0;  // that these threads have had before
 };
 
 // Whether the reduce of these callbacks gets `count` values, and D's buffer.

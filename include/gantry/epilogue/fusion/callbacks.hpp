@@ -173,6 +173,20 @@ struct FusionCallbacks {
     for_each_index<kSlots.maps>([&](auto i) { arch::prefetch_tensormap(&params.maps[i]); });
   }
 
+  // One thread, before the cluster's first barrier: what rows of several CTAs are exchanged by.
+  GANTRY_INLINE static void init_exchange(unsigned char* shared) {
+    if constexpr (kSlots.exchange >= 0) RowExchange<Config>::init(shared + Constant<kSlots.exchange>::value);
+  }
+  // The math threads, after their last tile: `tiles` have been stored, of a problem that has `tiles_n` along N.
+  GANTRY_INLINE static void end_exchange(unsigned char* shared, std::uint32_t tiles, int tiles_n) {
+    if constexpr (kSlots.exchange >= 0) {
+      constexpr Subtiles kSubtiles = Config::tile;
+      constexpr auto kOfTile = static_cast<std::uint32_t>(
+          kSubtiles.along_m() * (kSubtiles.values() / Config::fragment) * RowExchange<Config>::kNodes);
+      if (tiles_n > 1) RowExchange<Config>::tail(shared + Constant<kSlots.exchange>::value, tiles * kOfTile);
+    }
+  }
+
   // ---- Load side
 
   class Load {

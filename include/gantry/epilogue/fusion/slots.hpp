@@ -29,6 +29,7 @@ struct Slots {
   int alignment = 1;
   int load_bytes = 0;   // that one subtile of all auxiliary inputs brings
   bool stores = false;  // some auxiliary output leaves by TMA
+  int exchange = -1;    // where rows of several CTAs are exchanged (row_exchange.hpp); -1: they lie in one tile
 };
 
 // The reduction that an argument is the result of. (A template: see docs/design/decisions/004.)
@@ -67,6 +68,25 @@ GANTRY_HD constexpr bool meets_in_shared_memory(const Argument& a) {
   return a.kind == ArgumentKind::reduction && a.extent != Extent::column;
 }
 
+// Nodes before node `end` that combine a whole row, and what the widest of them knows of the part of a row that one CTA
+// has. Templates: see docs/design/decisions/004.
+template <class AnyGraph>
+GANTRY_HD constexpr int exchanges_of(const AnyGraph& graph, int end) {
+  int count = 0;
+  for (int i = 0; i < end; ++i) count += is_across(graph.nodes[i]) && graph.nodes[i].head == kWholeRow ? 1 : 0;
+  return count;
+}
+template <class AnyGraph>
+GANTRY_HD constexpr int exchanged_values(const AnyGraph& graph) {
+  int values = 1;
+  for (int i = 0; i < graph.node_count; ++i) {
+    const Node& node = graph.nodes[i];
+    if (is_across(node) && node.function == Function::top_k && node.most > values) values = node.most;
+  }
+  return values;
+}
+inline constexpr int kExchangeBarrierBytes = 32;  // four barriers
+
 GANTRY_HD constexpr Slots make_slots(const Graph& graph, const Subtiles& tile, const Rings& rings,
                                      int value_bytes = 4) {
   Slots out;
@@ -101,6 +121,12 @@ GANTRY_HD constexpr Slots make_slots(const Graph& graph, const Subtiles& tile, c
     out.bytes = (out.bytes + 15) / 16 * 16;
     out.offset[i] = out.bytes;
     out.bytes += bytes;
+  }
+  if (tile.row_ctas.count > 1 && exchanges_of(graph, graph.node_count) > 0) {
+    out.alignment = out.alignment < 16 ? 16 : out.alignment;
+    out.exchange = (out.bytes + 15) / 16 * 16;
+    out.bytes =
+        out.exchange + kExchangeBarrierBytes + 2 * tile.row_ctas.count * tile.epi_m * exchanged_values(graph) * 4;
   }
   return out;
 }

@@ -223,6 +223,7 @@ class GemmDesignMaker {
     d_.part.c.direct = direct_c(o);
     d_.part.d.direct = stores_d() && direct_d(o);
     d_.part.d.scatter = d_.part.d.direct ? o.scatter_d : RowScatter::none;
+    if (fusion::longest_span(graph_) == fusion::kWholeRow) d_.part.row_ctas = {o.cluster.n, o.cluster.m};
     quote(d_.part.reasons);
     if (d_.ok() && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
     if (!d_.ok()) return;

@@ -99,6 +99,9 @@ GANTRY_LINKAGE std::string explain_memory(const GemmFacts& f) {
            : direct_c(o)                   ? ""
                                            : ", and " + std::to_string(o.epilogue.stages_c) + " of C";
   }
+  if (const int ctas = f.design.part.row_ctas.count; ctas > 1) {
+    out += "; the " + std::to_string(ctas) + " CTAs of a cluster along N exchange what they have of a row";
+  }
   return out + ".\n";
 }
 

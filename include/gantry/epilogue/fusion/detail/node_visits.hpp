@@ -250,7 +250,7 @@ struct NodeVisits {
     } else if constexpr (node.kind == NodeKind::compute && node.function == Function::rotate) {
       visit_rotation<number>(values);
     } else if constexpr (is_across(node)) {
-      visit_across<number>(values, en);
+      visit_across<number>(values, first, em, en);
     } else if constexpr (node.kind == NodeKind::compute) {
       visit_compute<number>(values);
     } else if constexpr (node.kind == NodeKind::aux_store) {
@@ -352,15 +352,34 @@ struct NodeVisits {
   }
 
   template <int number, int F, int N>
-  GANTRY_INLINE void visit_across(Value (&values)[N][F], int en) {
+  GANTRY_INLINE void visit_across(Value (&values)[N][F], int first, int em, int en) {
     constexpr Node node = Config::graph.nodes[number];
     constexpr Subtiles kSubtiles = Config::tile;
     static_assert(has_whole_spans(kSubtiles, F, node.head), "gantry: a fragment has all columns of every span");
     const AcrossColumns of = across_columns(node.head, en);
+    if constexpr (node.head == kWholeRow && kSubtiles.row_ctas.count > 1) {
+      if (context.tiles_n > 1) {
+        using Exchange = RowExchange<Config>;
+        constexpr int kFragments = kSubtiles.values() / F, kBefore = exchanges_of(Config::graph, number);
+        const std::uint32_t fragment =
+            (context.tiles * static_cast<std::uint32_t>(kSubtiles.along_m()) + static_cast<std::uint32_t>(em)) *
+                kFragments +
+            static_cast<std::uint32_t>(first / F);
+        return combine_columns<number>(of, values,
+                                       Exchange{shared + Constant<kSlots.exchange>::value, context.thread,
+                                                context.tiles_n, fragment * Exchange::kNodes + kBefore});
+      }
+    }
+    combine_columns<number>(of, values, NoExchange{});
+  }
+
+  template <int number, int F, int N, class Exchange>
+  GANTRY_INLINE static void combine_columns(const AcrossColumns& of, Value (&values)[N][F], const Exchange& exchange) {
+    constexpr Node node = Config::graph.nodes[number];
     if constexpr (node.function == Function::top_k) {
-      top_of(of, node.most, values[node.inputs[0]], values[number]);
+      top_of(of, node.most, values[node.inputs[0]], values[number], exchange);
     } else {
-      across<node.function>(of, values[node.inputs[0]], values[number]);
+      across<node.function>(of, values[node.inputs[0]], values[number], exchange);
     }
   }
 
@@ -406,6 +425,7 @@ struct NodeVisits {
   GANTRY_INLINE void visit_block_store(const Value (&in)[F], int em, int en) {
     constexpr Argument a = Config::graph.arguments[argument];
     if (!is_given<Config, argument>(params)) return;
+    if (a.block == kWholeRow && column_of_tile() > 0) return;  // the row's first CTA stores what all of them have
     const AcrossColumns of = across_columns(a.block, en);
     const BlockOutput out{params.operands[argument], context, a.row_major, Config::graph.rounding};
     const int row0 = row_of_tile() + tile().first_row(em),
