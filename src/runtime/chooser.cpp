@@ -26,7 +26,7 @@ bool leaves_nothing_open(const GemmOptions& o) {
 std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Graph& graph) {
   std::vector<GemmOptions> out;
   if (!leaves_nothing_open(asked)) {
-    for (GemmOptions request : gemm_requests(workload_of(asked))) {
+    for (GemmOptions request : gemm_requests(workload_of(asked), graph)) {
       if (!agrees(request, asked)) continue;
       // Pingpong for groups once ended in an illegal access on an H200, which is not understood
       // (docs/measurements/grouped.md): only explicit requests use it.

@@ -99,6 +99,23 @@ TEST(Designs, OfTilesThatAreLeftOpenHaveWholeSpans) {
       "shared memory, which has whole blocks of such columns; with subtiles of 128 columns this works");
 }
 
+TEST(Candidates, HaveClustersWithAllColumnsOfARowThatIsLongerThanATile) {
+  const fusion::Graph graph = fusion::graph("d = softmax(acc)");
+  for (const std::int64_t n : {264, 1024, 2048}) {
+    const std::vector<GemmDesign> candidates = gemm_candidates({.m = 4096, .n = n, .k = 4096}, graph);
+    EXPECT_FALSE(candidates.empty()) << n;
+    for (const GemmDesign& candidate : candidates) {
+      const GemmOptions& o = candidate.options;
+      EXPECT_GE(o.tile.n * o.cluster.n, n);
+      EXPECT_LT(o.tile.n * o.cluster.n, 2 * std::max<std::int64_t>(n, o.tile.n)) << "no larger than it must be";
+    }
+  }
+  // Other epilogues have the clusters of the list.
+  for (const GemmDesign& candidate : gemm_candidates({.m = 4096, .n = 1024, .k = 4096}, fusion::graph("d = acc"))) {
+    EXPECT_LE(candidate.options.cluster.n, 2);
+  }
+}
+
 TEST(Candidates, HaveTilesWithAllColumnsOfARowThatIsCombined) {
   const fusion::Graph graph = fusion::graph("d = softmax(acc)");
   for (const std::int64_t n : {24, 160, 256}) {

@@ -396,14 +396,14 @@ TEST_F(ContextTest, TakesTilesThatHaveTheRowsWhichAnEpilogueCombines) {
   const Context context(options());
   const auto gemm = context.gemm({.epilogue = "d = softmax(acc)"});
   ASSERT_TRUE(gemm) << gemm.error().describe();
-  for (const int n : {8, 100, 128, 200, 256, 64}) {  // a kernel that is there may be too narrow for the next
+  for (const int n : {8, 100, 128, 200, 256, 1000, 64}) {  // a kernel that is there may be too narrow for the next
     const Status ran = gemm->run(call(300, n, 256));
     EXPECT_TRUE(ran) << n << " columns: " << ran.describe();
   }
-  const Status wide = gemm->run(call(300, 264, 256));
+  const Status wide = gemm->run(call(300, 2056, 256));
   ASSERT_EQ(wide.reasons().size(), 1U);
   EXPECT_EQ(wide.reasons()[0].rule, "row_in_one_tile");
-  EXPECT_EQ(wide.reasons()[0].nearest, 256);
+  EXPECT_EQ(wide.reasons()[0].nearest, 2048);
 }
 
 TEST_F(ContextTest, PassesADriversRefusalOn) {

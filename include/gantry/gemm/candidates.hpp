@@ -24,6 +24,10 @@ GANTRY_LINKAGE GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, Elemen
 // candidates that the model cannot tell apart the first is chosen.
 GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w);
 
+// The same for an epilogue. One that combines the columns of a row has every tile in clusters of 2, 4 and 8 along N
+// besides, whose tiles hold a longer row; nothing else has clusters of more than 2 along a mode.
+GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w, const fusion::Graph& graph);
+
 // What staging looks at, of the sizes: GEMMs of one class are staged alike.
 struct StagingClass {
   static constexpr int kLongK = 9;
@@ -46,11 +50,13 @@ GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph,
 GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
                                       const Architecture& arch = kH200);
 
-// True if the tile holds all columns of a row that the epilogue combines. If no tile is wide enough, true for the
-// widest: planning refuses them with the widest row that works.
+// True if the tile, or those of a cluster along N, hold all columns of a row that the epilogue combines, and half the
+// cluster would not. If none are wide enough, true for the widest: planning refuses them with the widest row that
+// works.
 GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph);
 
-// Designs that come into question for a workload with this epilogue, staged for its sizes.
+// Designs that come into question for a workload with this epilogue, staged for its sizes. Where a row that is combined
+// is longer than any tile, they have clusters along N that hold it.
 GANTRY_LINKAGE std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
                                                        const Architecture& arch = kH200);
 

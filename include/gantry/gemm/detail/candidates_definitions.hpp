@@ -1,6 +1,8 @@
 // What candidates.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
+#include <algorithm>
+
 #include <gantry/epilogue/fusion/canonical.hpp>
 #include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/tile_list.hpp>
@@ -36,6 +38,20 @@ GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
     if (problems(o).empty()) candidates.push_back(o);
   }
   return candidates;
+}
+
+GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w, const fusion::Graph& graph) {
+  std::vector<GemmOptions> out = gemm_requests(w);
+  if (fusion::longest_span(graph) != fusion::kWholeRow) return out;
+  const std::size_t listed = out.size();
+  for (std::size_t i = 0; i < listed; ++i) {
+    GemmOptions o = out[i];
+    for (int ctas = 2; ctas <= kSm90.portable_cluster && !o.swapped; ctas *= 2) {
+      o.cluster = {1, ctas};
+      if (std::find(out.begin(), out.end(), o) == out.end()) out.push_back(o);
+    }
+  }
+  return out;
 }
 
 GANTRY_LINKAGE StagingClass staging_class(const GemmTile& tile, const GemmWorkload& w, const Architecture& arch) {
@@ -76,14 +92,16 @@ GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph&
 
 GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
   if (fusion::longest_span(graph) != fusion::kWholeRow) return true;
-  const std::int64_t most = kSm90.wgmma_columns;
-  return design.options.tile.n >= (w.n < most ? w.n : most);
+  const int tile = design.options.tile.n, ctas = design.part.row_ctas.count;
+  if (w.n <= kSm90.wgmma_columns) return tile >= w.n && ctas <= 2;
+  const std::int64_t most = kSm90.wgmma_columns * kSm90.portable_cluster, columns = tile * ctas;
+  return columns >= (w.n < most ? w.n : most) && columns / 2 < w.n;
 }
 
 GANTRY_LINKAGE std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
                                                        const Architecture& arch) {
   std::vector<GemmDesign> out;
-  for (const GemmOptions& request : gemm_requests(w)) {
+  for (const GemmOptions& request : gemm_requests(w, graph)) {
     const GemmDesign design = make_gemm_design(staged_for(request, graph, w, arch), graph);
     if (design.ok() && has_room(design, w, graph)) out.push_back(design);
   }
