@@ -12,6 +12,10 @@
 
 namespace gantry {
 
+using runtime::failure_of;
+using runtime::RuntimeRule;
+using runtime::with_reasons_of;
+
 Result<std::shared_ptr<GemmFunction::State>> GemmFunction::State::make(std::shared_ptr<Context::State> context,
                                                                        const GemmRequest& request) {
   GemmRequest filled = request;
