@@ -79,16 +79,20 @@ def own_names(text, part):
     """The text with its unnamed namespace, where that is all of the source, in a namespace of its own."""
     if not re.search(r"\n}  // namespace\s*(}  // namespace \S+\s*)*$", text):
         return text
-    text = re.sub(r"^namespace {$", f"namespace part_{part} {{ namespace {{", text, flags=re.MULTILINE)
+    # Beside an assertion, as one namespace that is all of another would be one to write with it.
+    own = f"static_assert(true); namespace part_{part} {{ namespace {{"
+    text = re.sub(r"^namespace {$", own, text, flags=re.MULTILINE)
     return re.sub(r"^}  // namespace$", "} }  // namespace", text, flags=re.MULTILINE)
 
 
 def meeting_names(text):
-    """Names that would be defined twice in one text with another source that has them."""
-    unnamed = re.findall(r"^namespace {$(.*?)^}  // namespace$", text, re.DOTALL | re.MULTILINE)
-    unnamed = "\n".join(unnamed) if own_names(text, 0) == text else ""
-    others = re.findall(r"^#define (\w+)|^int (main)\(", text, re.MULTILINE)
-    return {*_DEFINED.findall(unnamed), *re.findall(r"^using (\w+) =", unnamed, re.MULTILINE), *map("".join, others)}
+    """Names that would be declared twice in one text with another source that has them."""
+    regions = re.compile(r"^namespace {$(.*?)^}  // namespace$", re.DOTALL | re.MULTILINE)
+    unnamed = "\n".join(regions.findall(text)) if own_names(text, 0) == text else ""
+    macros = re.findall(r"^#define (\w+)", text, re.MULTILINE)
+    functions = re.findall(r"^[\w:<>* ]+ \*?(\w+)\([^()\n]*\)(?:;| \{)", regions.sub("", text), re.MULTILINE)
+    aliases = re.findall(r"^using (\w+) =", unnamed, re.MULTILINE)
+    return {*macros, *functions, *aliases, *_DEFINED.findall(unnamed)}
 
 
 class Text:

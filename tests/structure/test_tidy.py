@@ -66,11 +66,14 @@ class OneText(unittest.TestCase):
         self.assertEqual(tidy.own_names(HELPERS, 1), HELPERS)
 
     def test_sources_whose_names_meet_are_read_apart(self):
-        sources = self.text(HELPERS, WHOLE, HELPERS, HELPERS.replace("own", "other")).sources
+        sources = self.text(HELPERS, WHOLE, HELPERS, HELPERS.replace("own", "other").replace("used", "too")).sources
         for source in sources:
             source.alike = lambda: "alike"
         read = [[Path(s.path).stem for s in part] for part in tidy.together(sources)]
         self.assertEqual(read, [["0", "1", "3"], ["2"]])
+    def test_a_function_is_declared_by_one_source_of_a_text(self):
+        declared = "int count();\n" + WHOLE
+        self.assertEqual(tidy.meeting_names(declared) & tidy.meeting_names("int count() { return 0; }\n"), {"count"})
 
 
 if __name__ == "__main__":
