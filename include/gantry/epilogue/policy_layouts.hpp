@@ -5,7 +5,8 @@
 //     constexpr EpilogueOperand d{.element = ElementType::bf16,
 //                                 .smem_element = ElementType::bf16,
 //                                 .stages = 2,
-//                                 .subtile = {64, 32}};
+//                                 .subtile = {64, 32},
+//                                 .part = {64, 32}};
 //     static_assert(size(d.smem_layout()) == 2 * 64 * 32);
 #pragma once
 

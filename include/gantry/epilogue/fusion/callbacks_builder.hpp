@@ -37,7 +37,8 @@ struct AuxiliaryChoice {
   CopyOp copy_op = CopyOp::none;  // registers to shared memory for an output, the other way for an input
 };
 
-GANTRY_HD constexpr AuxiliaryChoice choose_auxiliary(const Graph& graph, TileMN epi_tile) {
+// `box`: the part of a subtile that one box of TMA has.
+GANTRY_HD constexpr AuxiliaryChoice choose_auxiliary(const Graph& graph, TileMN box) {
   AuxiliaryChoice out;
   for (int i = 0; i < graph.argument_count && out.argument < 0; ++i) {
     const Argument& a = graph.arguments[i];
@@ -46,9 +47,9 @@ GANTRY_HD constexpr AuxiliaryChoice choose_auxiliary(const Graph& graph, TileMN 
     out.staged = is_staged(a);
     if (!out.staged) continue;
     const int bits = element_bits(a.element);
-    out.smem_atom = epilogue_smem_atom(bits, !a.row_major, epi_tile);
-    out.copy_op = a.kind == ArgumentKind::aux_out ? smem_store_operation(bits, !a.row_major, epi_tile.n)
-                                                  : smem_load_operation(bits, !a.row_major, epi_tile.n);
+    out.smem_atom = epilogue_smem_atom(bits, !a.row_major, box);
+    out.copy_op = a.kind == ArgumentKind::aux_out ? smem_store_operation(bits, !a.row_major, box.n)
+                                                  : smem_load_operation(bits, !a.row_major, box.n);
   }
   return out;
 }
@@ -102,7 +103,7 @@ struct CallbacksBuilder {
                 "gantry: a configuration of an epilogue has a graph or an operation, not both");
   static constexpr Graph graph = detail::graph_of<Config>();
   using Functions = typename detail::FunctionsOf<Config>::type;
-  static constexpr AuxiliaryChoice auxiliary = choose_auxiliary(graph, Config::policy.epi_tile);
+  static constexpr AuxiliaryChoice auxiliary = choose_auxiliary(graph, Config::policy.epi_tile.box());
 
   template <class FusionConfig>
   struct For {
