@@ -12,10 +12,13 @@ from ._epilogue import with_elements
 from ._errors import GantryError, InvalidArgument, Unsupported, refusal
 from ._form import (
     ALONG_K,
+    COUNTS,
     EXTRAS,
     GATHER,
+    INDICES,
     NO_SCALE,
     NO_SCATTER,
+    OFFSETS,
     SCALES_A,
     SCALES_B,
     SCATTER,
