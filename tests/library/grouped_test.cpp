@@ -226,6 +226,8 @@ TEST_F(GroupedContextTest, RefusesGroupsThatAKernelDoesNotTake) {
   EXPECT_EQ(rule_of(gemm->can_implement(call)), "groups_capacity");
   call = x.call();
   call.batch = kMostExtent;
+  call.d = reinterpret_cast<float*>(
+      std::uintptr_t{4096});  // before the weights, which so many groups have beyond all memory
   EXPECT_EQ(rule_of(gemm->can_implement(call)), "too_many_k_tiles");
   call = x.call();
   call.groups.offsets = reinterpret_cast<const std::int32_t*>(reinterpret_cast<const char*>(x.offsets.data()) + 2);
@@ -243,7 +245,7 @@ TEST_F(GroupedContextTest, RefusesWhatNoGroupCanBe) {
     return gemm ? StatusReason() : gemm.error().reasons()[0];
   };
   wanted.expected_rows = {8, -3};
-  EXPECT_EQ(refused().rule, "rows");
+  EXPECT_EQ(refused().rule, "expected_rows");
   EXPECT_EQ(refused().actual, -3);
   EXPECT_EQ(refused().nearest, 0);
   wanted.expected_rows = {INT64_MAX};
@@ -255,12 +257,14 @@ TEST_F(GroupedContextTest, RefusesWhatNoGroupCanBe) {
   EXPECT_EQ(refused().rule, "rows_of_others");
   wanted.expected_rows = {};
   wanted.expected_gemms = {{8, 8, 8}, {8, -1, kMostExtent + 1}};
-  EXPECT_EQ(refused().rule, "extent");
+  EXPECT_EQ(refused().rule, "expected_extent");
   EXPECT_EQ(refused().nearest, 0);
   wanted.expected_gemms = {{8, 8, 8, -1}};
-  EXPECT_EQ(refused().rule, "extent");
-  wanted.options.groups = GemmGrouping::along_m;
-  EXPECT_EQ(refused().rule, "gemms_of_others");
+  EXPECT_EQ(refused().rule, "expected_extent");
+  for (const GemmGrouping grouping : {GemmGrouping::along_m, GemmGrouping::along_n}) {
+    wanted.options.groups = grouping;
+    EXPECT_EQ(refused().rule, "gemms_of_others");
+  }
 }
 
 TEST_F(GroupedContextTest, RefusesOptionsThatHaveNoGroupedKernel) {

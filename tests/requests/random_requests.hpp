@@ -292,9 +292,10 @@ class RandomRequests {
     if (o.epilogue.reuse == Choice::yes) o.epilogue.reuse = Choice::no;
   }
 
-  // Everything was drawn for a kernel of D = A B^T.
+  // Everything was drawn for a kernel of D = A B^T. Groups along M are asked for as such from either side.
   void choose_swap(GemmOptions& o) {
-    if (chance(20)) {
+    if (o.groups == GemmGrouping::along_m && o.tile.n != 0) o.tile = {one_of({8, 16, 32, 64}), one_of({64, 128}), 0};
+    if (chance(20) || o.groups == GemmGrouping::along_m) {
       o.swapped = true;
     } else {
       o = swapped(o);

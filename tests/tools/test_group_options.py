@@ -1,6 +1,5 @@
 """Options of groups of gantry gemm, bench and tune: each combination that is none is refused, with what works in its place."""
 
-import os
 import tempfile
 import unittest
 

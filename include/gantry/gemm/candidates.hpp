@@ -50,9 +50,9 @@ GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph,
 GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
                                       const Architecture& arch = kH200);
 
-// True if the tile, or those of a cluster along N, hold all columns of a row that the epilogue combines, and half the
-// cluster would not. If none are wide enough, true for the widest: planning refuses them with the widest row that
-// works.
+// True if the tile, or those of a cluster along N, hold all columns of a row that the epilogue combines. A row of up to
+// 256 columns is held by one tile; a longer one by a cluster, half of which would not hold it. If none are wide enough,
+// true for the widest: planning refuses them with the widest row that works.
 GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph);
 
 // Designs that come into question for a workload with this epilogue, staged for its sizes. Where a row that is combined

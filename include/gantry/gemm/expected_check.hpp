@@ -7,6 +7,8 @@
 //     const bool none = check_expected(GemmGrouping::along_k, {.rows = {64, 0}}).ok();
 #pragma once
 
+#include <iterator>
+
 #include <gantry/gemm/workload.hpp>
 #include <gantry/rules/reasons.hpp>
 
@@ -26,7 +28,7 @@ constexpr RuleEntry<> entry_of(ExpectedRule rule) noexcept {
 }
 
 struct ExpectedReason {
-  ExpectedRule rule = ExpectedRule::rows;
+  ExpectedRule rule = ExpectedRule::expected_rows;
   GemmGrouping grouping = GemmGrouping::none;
   std::int64_t entry = 0;
   const char* extent = "M";  // or "N", "K", "a count"
@@ -41,7 +43,9 @@ constexpr bool append_word(Sentence& out, Placeholder word, const ExpectedReason
   } else if (word == "extent") {
     out.append(r.extent);
   } else if (word == "grouping") {
-    constexpr const char* kWhat[] = {"has no groups", "has groups along M", "has groups along K", "is a pointer array"};
+    constexpr const char* kWhat[] = {"has no groups", "has groups along M", "has groups along K", "is a pointer array",
+                                     "has groups along N"};
+    static_assert(std::size(kWhat) == static_cast<int>(GemmGrouping::along_n) + 1);
     out.append(kWhat[static_cast<int>(r.grouping)]);
   } else {
     return false;
@@ -64,13 +68,13 @@ inline ExpectedReasons check_expected(GemmGrouping grouping, const ExpectedGroup
     out.add({rule, grouping, entry, extent, value, value < 0 ? 0 : kMostExtent});
   };
   for (std::int64_t i = 0; i < count(expected.rows); ++i)
-    check(ExpectedRule::rows, i, "", expected.rows[static_cast<std::size_t>(i)]);
+    check(ExpectedRule::expected_rows, i, "", expected.rows[static_cast<std::size_t>(i)]);
   for (std::int64_t i = 0; i < count(expected.gemms); ++i) {
     const GemmExtents& e = expected.gemms[static_cast<std::size_t>(i)];
-    check(ExpectedRule::extent, i, "M", e.m);
-    check(ExpectedRule::extent, i, "N", e.n);
-    check(ExpectedRule::extent, i, "K", e.k);
-    check(ExpectedRule::extent, i, "a count", e.batch);
+    check(ExpectedRule::expected_extent, i, "M", e.m);
+    check(ExpectedRule::expected_extent, i, "N", e.n);
+    check(ExpectedRule::expected_extent, i, "K", e.k);
+    check(ExpectedRule::expected_extent, i, "a count", e.batch);
   }
   return out;
 }

@@ -6,10 +6,9 @@
 //   along_k   the rows of K of all groups lie in one A and one B. Group g multiplies rows [offsets[g], offsets[g + 1])
 //             of K into its own D. An empty group gives accumulators of 0.
 //
-//   along_n   along_m from the other side, D^T = B A^T, which a kernel with swapped operands has: the lines of all
-//   groups
-//             are rows of its B and columns of its D, and group g multiplies them with an A of its own. Nobody asks for
-//             it by name.
+//   along_n   along_m from the other side, D^T = B A^T, as a kernel with swapped operands has it: the lines of all
+//             groups are rows of its B and columns of its D, and group g multiplies them with an A of its own. Options
+//             never ask for it.
 //
 // Offsets are 32-bit integers on the device, one more than there are groups, ascending. Groups may have any size, 0
 // included. A masked GEMM has rows of fixed capacity for each group, and counts in the place of offsets. No host reads

@@ -1,8 +1,9 @@
 // Spans: the columns of a row that a value of a graph depends on, and outputs that have one element for each of them.
 //
 // rotate, across_max(x, 128) and top_k look at other columns than their own. Spans of so many columns follow each other
-// from column 0 on; kWholeRow is one span of all columns, which then lie in one tile. A thread has 2 of every 8 columns
-// of a row, and visits a subtile's columns at once: a subtile has whole spans.
+// from column 0 on; kWholeRow is one span of all columns, which then lie in one tile, or in the tiles of one cluster
+// along N (row_exchange.hpp). A thread has 2 of every 8 columns of a row, and visits a subtile's columns at once: a
+// subtile has whole spans.
 //
 // Reductions may leave one result for each block of rows or columns. A block is of whole subtiles, and a tile of whole
 // blocks.

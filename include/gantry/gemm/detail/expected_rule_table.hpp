@@ -15,11 +15,11 @@ GANTRY_X(gemms_of_others, refused,
          "{actual} expected GEMMs were given, and the GEMM {grouping}",
          "GEMMs are expected of a pointer array",
          "without expected GEMMs this works")
-GANTRY_X(rows, refused,
+GANTRY_X(expected_rows, refused,
          "expected row entry {entry} is {actual}",
          "a group has 0 to 2147483392 rows",
          "the nearest value that works is {nearest}")
-GANTRY_X(extent, refused,
+GANTRY_X(expected_extent, refused,
          "expected GEMM {entry} has {extent} of {actual}",
          "an extent is 0 to 2147483392, and a count as well",
          "the nearest value that works is {nearest}")
