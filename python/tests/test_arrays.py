@@ -155,8 +155,9 @@ def _growth(step, times):
 
 
 def _leaks(step, times=200):
-    """Whether every round loses an object in half of its steps; caches and free lists fill in the first ones."""
-    return all(_growth(step, times) > times / 2 for _ in range(8))
+    """Whether every round loses an object in half of its steps. Caches of plans, by how addresses are aligned, and free
+    lists fill in the first rounds, ever more slowly; one round without growth says that nothing leaks."""
+    return all(_growth(step, times) > times / 2 for _ in range(32))
 
 
 def test_the_leak_check_finds_a_leak():

@@ -184,8 +184,8 @@ def test_expected_rows_decide_nothing_but_the_kernel(experts):
 @pytest.mark.parametrize(
     "rows, rule, nearest",
     [
-        ([8, -3], "rows", 0),
-        ([8, 1 << 40], "rows", 2147483392),
+        ([8, -3], "expected_rows", 0),
+        ([8, 1 << 40], "expected_rows", 2147483392),
         ([1 << 63], "expected_rows", 0),
         ([8, float("nan")], "expected_rows", 0),
         (["8"], "expected_rows", 0),
