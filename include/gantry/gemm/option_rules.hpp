@@ -17,7 +17,8 @@ GANTRY_HD constexpr GemmReasons problems(const GemmOptions& options, const Sm90L
   GemmReasons out;
   if (options.groups == GemmGrouping::along_n) out.add({.rule = GemmRule::groups_along_n});
   if (!options.swapped) {
-    for (const GemmReason& reason : detail::GemmOptionsCheck(options, limits).check()) out.add(reason);
+    const GemmReasons found = detail::GemmOptionsCheck(options, limits).check();
+    for (const GemmReason& reason : found) out.add(reason);
     return out;
   }
   GemmOptions kernel = detail::with_swapped_tile(swapped(options));
