@@ -12,16 +12,10 @@
 #include <gantry/gemm/candidates.hpp>
 #include <gantry/gemm/choice.hpp>
 
+#include "sized_workload.hpp"
+
 namespace gantry {
 namespace {
-
-GemmWorkload product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  GemmWorkload w;
-  w.m = m;
-  w.n = n;
-  w.k = k;
-  return w;
-}
 
 constexpr GemmOptions kPair{.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative};
 

@@ -14,20 +14,14 @@
 #include <gantry/gemm/choice.hpp>
 #include <gantry/gemm/tuning.hpp>
 
+#include "sized_workload.hpp"
+
 namespace gantry {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-GemmWorkload product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  GemmWorkload w;
-  w.m = m;
-  w.n = n;
-  w.k = k;
-  return w;
-}
 
 constexpr GemmOptions kPairOptions{.tile = {128, 256, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative};
 constexpr GemmOptions kInTurnOptions{.tile = {128, 192, 64}, .cluster = {2, 1}, .schedule = GemmSchedule::pingpong};

@@ -9,19 +9,13 @@
 
 #include <gantry/gemm/tuning.hpp>
 
+#include "sized_workload.hpp"
+
 namespace gantry {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-GemmWorkload product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  GemmWorkload w;
-  w.m = m;
-  w.n = n;
-  w.k = k;
-  return w;
-}
 
 using Found = std::tuple<TuningRule, std::int64_t, std::string>;  // rule, line and text
 
