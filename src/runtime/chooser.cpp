@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include <gantry/gemm/choice_text.hpp>
 #include <gantry/gemm/open_options.hpp>
 #include <gantry/runtime/chooser.hpp>
 #include <gantry/runtime/printable.hpp>
@@ -79,7 +80,6 @@ GemmWorkload GemmChooser::workload(const GemmExtents& sizes) const {
   w.n = sizes.n;
   w.k = sizes.k;
   w.batch = sizes.batch;
-  w.epilogue = expression_;
   w.expected = expected_;
   return w;
 }
@@ -89,7 +89,7 @@ GemmQuestion GemmChooser::question(const GemmExtents& sizes) const {
   out.workload = workload(sizes);
   out.epilogue = epilogue_;
   out.device = arch_;
-  if (!device_.empty()) out.tuned = tuning_.find(out.workload, device_);
+  if (!device_.empty()) out.tuned = measured(tuning_.find(out.workload, expression_, device_));
   return out;
 }
 
@@ -147,7 +147,7 @@ std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes,
   std::vector<const GemmDesign*> out;
   for (const int i : ranking.order) {
     const GemmDesign* const design = designs[static_cast<std::size_t>(i)];
-    const bool tuned = q.tuned != nullptr && q.tuned->configuration == to_text(design->options).c_str();
+    const bool tuned = !q.tuned.name.empty() && q.tuned.name == to_text(design->options).c_str();
     out.insert(tuned ? out.begin() : out.end(), design);
   }
   return out;
@@ -159,13 +159,14 @@ Result<ChosenDesign> GemmChooser::choose(const GemmExtents& sizes) {
   std::vector<GemmDesign> all;
   all.reserve(designs.size());
   for (const GemmDesign* design : designs) all.push_back(*design);
-  const GemmChoice choice = gantry::choose(question(sizes), all);
+  const GemmQuestion q = question(sizes);
+  const GemmChoice choice = gantry::choose(q, all);
   if (!choice.ok()) {
     Status none;
     add_reasons(none, StatusCode::unsupported, choice.reasons);
     return unexpected(std::move(none));
   }
-  return ChosenDesign{designs[static_cast<std::size_t>(choice.index)], choice.explanation(),
+  return ChosenDesign{designs[static_cast<std::size_t>(choice.index)], explanation(q, all, choice),
                       gains_as_dependent(choice.cost, arch_)};
 }
 

@@ -28,7 +28,6 @@ Chosen chosen_for(const AbRow& row) {
   workload.n = row.size.n;
   workload.k = row.size.k;
   if (graph.uses_source()) workload.c = ElementType::bf16;
-  workload.epilogue = expression_of(row.job);
   question.epilogue = epilogue_cost(graph, workload.c);
   const std::vector<GemmDesign> candidates = gemm_candidates(workload, graph);
   const GemmChoice choice = choose(question, candidates);

@@ -29,15 +29,16 @@ TEST(Choice, SaysGroupsWhereSizesAreOfGroups) {
   GemmWorkload w = product(256, 512, 64);
   w.batch = 3;
   w.groups = GemmGrouping::along_m;
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, 3 groups along M");
+  EXPECT_STREQ(detail::sizes_of(w).c_str(), "256 x 512 x 64 on average, 3 groups along M");
   w.groups = GemmGrouping::along_k;
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, 3 groups along K");
+  EXPECT_STREQ(detail::sizes_of(w).c_str(), "256 x 512 x 64 on average, 3 groups along K");
   w.expected.rows = {128, 0, 64};
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, 3 groups along K, of 0 to 128 of K");
+  EXPECT_STREQ(detail::sizes_of(w).c_str(), "256 x 512 x 64 on average, 3 groups along K, of 0 to 128 of K");
   w.groups = GemmGrouping::pointer_array;
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, a pointer array of 3");
+  EXPECT_STREQ(detail::sizes_of(w).c_str(), "256 x 512 x 64 on average, a pointer array of 3");
   w.expected.gemms = {{256, 512, 1}, {255, 512, 64}, {257, 512, 127}};
-  EXPECT_EQ(detail::sizes_of(w), "256 x 512 x 64 on average, a pointer array of 3, of M 255 to 257, N 512, K 1 to 127");
+  EXPECT_STREQ(detail::sizes_of(w).c_str(),
+               "256 x 512 x 64 on average, a pointer array of 3, of M 255 to 257, N 512, K 1 to 127");
 }
 
 // ---- Groups of expected rows
@@ -155,7 +156,7 @@ TEST(ExpectedRows, OfMoreThanFewRowsRankSwappedOperandsLast) {
 
 TEST(ExpectedRows, AreSaidAndNotTuned) {
   const GemmWorkload w = groups_of({0, 70, 5}, 512, 64);
-  EXPECT_EQ(detail::sizes_of(w), "25 x 512 x 64 on average, 3 groups along M, of 0 to 70 rows");
+  EXPECT_STREQ(detail::sizes_of(w).c_str(), "25 x 512 x 64 on average, 3 groups along M, of 0 to 70 rows");
   GemmWorkload other = w;
   other.expected.rows = {25, 25, 25};
   EXPECT_TRUE(w == other);
@@ -222,7 +223,8 @@ class AnyGroups : public testing::Test {
       o.cluster = {draw(1, 2), 1};
       const GemmDesign design = of_groups(o, grouping);
       ASSERT_TRUE(design.ok());
-      SCOPED_TRACE(detail::sizes_of(workload_of(grouping, sizes)) + ", " + detail::name_of(design.options));
+      SCOPED_TRACE(testing::Message() << detail::sizes_of(workload_of(grouping, sizes)).c_str() << ", "
+                                      << to_text(design.options).c_str());
       check(sizes, grouping, design);
     }
   }

@@ -14,7 +14,7 @@
 
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/candidates.hpp>
-#include <gantry/gemm/choice.hpp>
+#include <gantry/gemm/choice_text.hpp>
 
 namespace gantry {
 namespace {
@@ -101,7 +101,7 @@ std::vector<Product> read_products() {
     line >> launched >> time.microseconds;
     if (epilogue == "c") w.c = time.options.c = ElementType::bf16;
     time.configuration = text_of(time.options);
-    const std::string name = detail::sizes_of(w) + ", " + epilogue;
+    const std::string name = std::string(detail::sizes_of(w).c_str()) + ", " + epilogue;
     if (out.empty() || out.back().name != name) {
       const fusion::Graph graph = fusion::parse_graph(kExpressions.at(epilogue)).graph;
       out.push_back({.name = name, .workload = w, .graph = graph, .epilogue = epilogue_cost(graph, w.c)});
@@ -224,7 +224,7 @@ TEST(Choice, SaysWhatIsAsGood) {
   const std::vector<GemmDesign> candidates{staged(64), staged(96)};
   const GemmChoice choice = choose(q, candidates);
   EXPECT_EQ(choice.index, 0);
-  EXPECT_THAT(choice.why.back(),
+  EXPECT_THAT(sentences(q, candidates, choice).back(),
               testing::MatchesRegex("Equally good is 128x192x64 pingpong 2x1 bf16: .* 0.0 % less\\."));
 }
 

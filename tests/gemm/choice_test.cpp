@@ -11,7 +11,7 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/bind.hpp>
 #include <gantry/gemm/candidates.hpp>
-#include <gantry/gemm/choice.hpp>
+#include <gantry/gemm/choice_text.hpp>
 #include <gantry/gemm/tuning.hpp>
 
 #include "sized_workload.hpp"
@@ -55,7 +55,7 @@ class RandomGemms : public testing::Test {
         e.bytes = 2.0 * draw(0, 2);
         e.heavy = draw(0, 1) == 1;
       }
-      SCOPED_TRACE(detail::sizes_of(w) + ", " + detail::name_of(o.options));
+      SCOPED_TRACE(testing::Message() << detail::sizes_of(w).c_str() << ", " << to_text(o.options).c_str());
       check(w, o, e);
     }
   }
@@ -159,7 +159,7 @@ TEST(CostModel, SplitsAlongKWhereTheLaunchDoes) {
   };
   for (const Case& c : cases) {
     const GemmDesign design = plain(c.options);
-    SCOPED_TRACE(detail::name_of(design.options));
+    SCOPED_TRACE(to_text(design.options).c_str());
     ASSERT_TRUE(design.ok());
     EXPECT_EQ(design.may_split(c.workspace), c.splits);
     EXPECT_EQ(estimate(product(256, 256, 16384), design, {}, kH200, c.workspace).schedule.split_tiles > 0, c.splits);
@@ -247,14 +247,18 @@ TEST(Choice, TakesNothingThatSpillsWhereSomethingElseIsThere) {
   EXPECT_EQ(choose(question, {kInTurn, narrow}).index, 0);
 }
 
+std::vector<std::string> why(const GemmQuestion& q, const std::vector<GemmDesign>& candidates) {
+  return sentences(q, candidates, choose(q, candidates));
+}
+
 std::string chosen(const GemmWorkload& w, const GemmEpilogueCost& e = {}) {
   GemmQuestion q;
   q.workload = w;
   q.epilogue = e;
   const std::vector<GemmDesign> candidates = gemm_candidates(w, fusion::graph("d = acc"));
   const GemmChoice choice = choose(q, candidates);
-  return choice.ok() ? detail::name_of(candidates[static_cast<std::size_t>(choice.index)].options)
-                     : choice.explanation();
+  if (!choice.ok()) return explanation(q, candidates, choice);
+  return to_text(candidates[static_cast<std::size_t>(choice.index)].options).c_str();
 }
 
 TEST(Choice, SharesTilesWhereThereAreFewAndKIsLong) {
@@ -285,7 +289,7 @@ TEST(Choice, ExplainsWholeTiles) {
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);
   EXPECT_THAT(
-      choose(q, {kPair, kInTurn}).why,
+      why(q, {kPair, kInTurn}),
       ElementsAre(
           testing::MatchesRegex(
               "The model chooses 128x256x64 cooperative 2x1 bf16 for 4096 x 4096 x 4096: about 0\\.1[0-9]+ ms\\."),
@@ -303,60 +307,60 @@ TEST(Choice, ExplainsSplitKAndExposedEpilogues) {
   q.workload.batch = 1;
   q.epilogue = {.bytes = 0, .plain = false, .heavy = true};
   const GemmDesign narrow = fused({.tile = {128, 64, 64}, .cluster = {1, 2}, .schedule = GemmSchedule::cooperative});
-  const GemmChoice choice = choose(q, {narrow});
-  ASSERT_EQ(choice.why.size(), 5u) << "there is no next best";
-  EXPECT_THAT(choice.why[1],
+  const std::vector<std::string> said = why(q, {narrow});
+  ASSERT_EQ(said.size(), 5u) << "there is no next best";
+  EXPECT_THAT(said[1],
               testing::MatchesRegex(
                   "32 cluster tiles of 128 x 128 on 66 resident clusters of 2 CTAs: split-K by 2 fills 97 % of a "
                   "wave; the reduction costs [0-9]+ cycles\\."));
-  EXPECT_THAT(choice.why[2], HasSubstr("bound by shared memory bandwidth"));
-  EXPECT_THAT(choice.why[3], testing::MatchesRegex("[0-9]+ cycles of the epilogue are exposed after each tile\\."));
+  EXPECT_THAT(said[2], HasSubstr("bound by shared memory bandwidth"));
+  EXPECT_THAT(said[3], testing::MatchesRegex("[0-9]+ cycles of the epilogue are exposed after each tile\\."));
 }
 
 TEST(Choice, ExplainsStreamKAndASingleWave) {
   GemmQuestion q;
   q.workload = product(8192, 8192, 8192);
-  EXPECT_THAT(choose(q, {kPair}).why[1],
+  EXPECT_THAT(why(q, {kPair})[1],
               testing::MatchesRegex(
                   "1024 cluster tiles of 256 x 256 on 66 resident clusters of 2 CTAs: stream-K splits 100 of them "
                   "into equal runs of K tiles; the reduction costs [0-9]+ cycles\\."));
   q.workload = product(256, 512, 64);
   q.workload.batch = 3;
-  const GemmChoice one = choose(q, {kPair});
-  EXPECT_THAT(one.why[0], HasSubstr("256 x 512 x 64, batch of 3"));
-  EXPECT_EQ(one.why[1], "6 cluster tiles of 256 x 256 on 66 resident clusters of 2 CTAs: one wave, 9 % full.");
+  const std::vector<std::string> one = why(q, {kPair});
+  EXPECT_THAT(one[0], HasSubstr("256 x 512 x 64, batch of 3"));
+  EXPECT_EQ(one[1], "6 cluster tiles of 256 x 256 on 66 resident clusters of 2 CTAs: one wave, 9 % full.");
 }
 
 TEST(Choice, ExplainsMemoryBoundGemmsAndOverlappedEpilogues) {
   GemmQuestion q;
   q.workload = product(8192, 8192, 64);
-  EXPECT_THAT(choose(q, {kPair}).why[4], testing::StartsWith("It is memory-bound: DRAM traffic alone takes 0.03"));
+  EXPECT_THAT(why(q, {kPair})[4], testing::StartsWith("It is memory-bound: DRAM traffic alone takes 0.03"));
   GemmOptions alone = kPairOptions;
   alone.tile = {128, 128, 64};
   alone.cluster = {1, 1};
   q.workload = product(8192, 8192, 8192);
-  EXPECT_THAT(choose(q, {plain(alone)}).why[2], HasSubstr("bound by L2 bandwidth"));
-  EXPECT_EQ(choose(q, {kInTurn}).why[3], "The epilogue overlaps the main loop of another warpgroup.");
+  EXPECT_THAT(why(q, {plain(alone)})[2], HasSubstr("bound by L2 bandwidth"));
+  EXPECT_EQ(why(q, {kInTurn})[3], "The epilogue overlaps the main loop of another warpgroup.");
 }
 
 TEST(Choice, TakesWhatIsAskedForAndSaysWhatItCosts) {
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);
   q.asked = "128x192x64 pingpong 2x1 bf16";
-  const GemmChoice choice = choose(q, {kPair, kInTurn});
-  EXPECT_EQ(choice.index, 1);
+  EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 1);
+  const std::vector<std::string> said = why(q, {kPair, kInTurn});
   EXPECT_THAT(
-      choice.why.front(),
+      said.front(),
       testing::MatchesRegex("128x192x64 pingpong 2x1 bf16 was asked for; the model expects 0\\.[0-9]+ ms for 4096 x "
                             "4096 x 4096\\."));
-  EXPECT_THAT(choice.why.back(),
+  EXPECT_THAT(said.back(),
               testing::MatchesRegex("The model would choose 128x256x64 cooperative 2x1 bf16: about .* % less\\."));
 }
 
 ChoiceReason reason_of(const GemmQuestion& q, const std::vector<GemmDesign>& candidates) {
   const GemmChoice choice = choose(q, candidates);
   EXPECT_FALSE(choice.ok());
-  EXPECT_TRUE(choice.why.empty());
+  EXPECT_THAT(sentences(q, candidates, choice), IsEmpty());
   EXPECT_EQ(choice.reasons.size(), 1);
   return choice.reasons[0];
 }
@@ -370,7 +374,7 @@ TEST(Choice, RefusesWhatIsNotThereByTheRuleAndWithTheNearestName) {
   EXPECT_TRUE(other.configuration == q.asked.c_str());
   EXPECT_TRUE(other.other == "128x256x64 cooperative 2x1 bf16") << other.other.c_str();
   EXPECT_EQ(other.actual, 2);
-  q.asked.clear();
+  q.asked = {};
   q.workload.a = q.workload.b = ElementType::e4m3;
   EXPECT_EQ(reason_of(q, {kPair}).rule, ChoiceRule::no_candidate);
   EXPECT_EQ(reason_of(q, {kPair}).a, ElementType::e4m3);
@@ -387,17 +391,16 @@ TEST(Tuning, DecidesWhereItHasTheGemmOnThisGpu) {
   TuningFile tuning;
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);
-  tuning.set({q.workload, "NVIDIA H200", "128x192x64 pingpong 2x1 bf16", 0.1712});
-  q.tuned = tuning.find(q.workload, "NVIDIA H200");
-  const GemmChoice choice = choose(q, {kPair, kInTurn});
-  EXPECT_EQ(choice.index, 1);
-  EXPECT_THAT(choice.why.front(),
+  tuning.set({q.workload, "d = acc", "NVIDIA H200", "128x192x64 pingpong 2x1 bf16", 0.1712});
+  q.tuned = measured(tuning.find(q.workload, "d = acc", "NVIDIA H200"));
+  EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 1);
+  const std::vector<std::string> said = why(q, {kPair, kInTurn});
+  EXPECT_THAT(said.front(),
               testing::MatchesRegex("The tuning file has 128x192x64 pingpong 2x1 bf16 for 4096 x 4096 x 4096 on NVIDIA "
                                     "H200, measured 0\\.171 ms; the model expects 0\\.[0-9]+ ms\\."));
-  q.tuned = tuning.find(q.workload, "NVIDIA H100");
+  q.tuned = measured(tuning.find(q.workload, "d = acc", "NVIDIA H100"));
   EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
-  q.workload.epilogue = "d = relu(acc)";
-  q.tuned = tuning.find(q.workload, "NVIDIA H200");
+  q.tuned = measured(tuning.find(q.workload, "d = relu(acc)", "NVIDIA H200"));
   EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
 }
 
@@ -405,11 +408,11 @@ TEST(Tuning, IsLeftAsideWithASentenceWhereItNamesWhatIsNotThere) {
   TuningFile tuning;
   GemmQuestion q;
   q.workload = product(4096, 4096, 4096);
-  tuning.set({q.workload, "", "the fast one", 0});
-  q.tuned = tuning.find(q.workload, "");
-  const GemmChoice choice = choose(q, {kPair, kInTurn});
-  EXPECT_EQ(choice.index, 0);
-  EXPECT_EQ(choice.why.back(), "The tuning file names \"the fast one\", which is not among the candidates.");
+  tuning.set({q.workload, "d = acc", "", "the fast one", 0});
+  q.tuned = measured(tuning.find(q.workload, "d = acc", ""));
+  EXPECT_EQ(choose(q, {kPair, kInTurn}).index, 0);
+  EXPECT_EQ(why(q, {kPair, kInTurn}).back(),
+            "The tuning file names \"the fast one\", which is not among the candidates.");
 }
 
 }  // namespace

@@ -34,10 +34,10 @@ TEST(Tuning, ReadsWhatItWrote) {
   w.c = ElementType::f16;
   w.d = ElementType::f32;
   w.major_b = Major::MN;
-  w.epilogue = "d = gelu(acc + row(bias))";
-  tuning.set({w, "NVIDIA H200", "first", 1});
-  tuning.set({w, "NVIDIA H200", "second", 0.25});
-  tuning.set({product(1, 2, 3), "another GPU", "third", 0});
+  const std::string epilogue = "d = gelu(acc + row(bias))";
+  tuning.set({w, epilogue, "NVIDIA H200", "first", 1});
+  tuning.set({w, epilogue, "NVIDIA H200", "second", 0.25});
+  tuning.set({product(1, 2, 3), "d = acc", "another GPU", "third", 0});
   EXPECT_EQ(
       tuning.text(),
       "# gantry tuning 2\n"
@@ -46,7 +46,7 @@ TEST(Tuning, ReadsWhatItWrote) {
   const TuningFile again = TuningFile::parse(tuning.text());
   EXPECT_THAT(again.reasons(), IsEmpty());
   EXPECT_EQ(again.text(), tuning.text());
-  EXPECT_EQ(again.find(w, "NVIDIA H200")->configuration, "second");
+  EXPECT_EQ(again.find(w, epilogue, "NVIDIA H200")->configuration, "second");
 }
 
 // Each of them computes something else from the same sizes and elements, or reads or writes other memory.
@@ -78,13 +78,13 @@ TEST(Tuning, TellsGemmsApartByEveryOptionThatChangesWhatIsComputed) {
     change(o);
     GemmWorkload w = workload_of(o);
     w.m = w.n = w.k = 256;
-    tuning.set({w, "GPU", "number " + std::to_string(all.size()), 0});
+    tuning.set({w, "d = acc", "GPU", "number " + std::to_string(all.size()), 0});
     all.push_back(w);
   }
   const TuningFile again = TuningFile::parse(tuning.text());
   EXPECT_THAT(again.reasons(), IsEmpty());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const TuningEntry* const found = again.find(all[i], "GPU");
+    const TuningEntry* const found = again.find(all[i], "d = acc", "GPU");
     ASSERT_NE(found, nullptr) << i;
     EXPECT_EQ(found->configuration, "number " + std::to_string(i));
     EXPECT_EQ(swapped(swapped(all[i])), all[i]) << i;

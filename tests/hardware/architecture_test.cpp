@@ -4,7 +4,7 @@
 
 #include <gantry/arch/launch_check.hpp>
 #include <gantry/epilogue/fusion/parse.hpp>
-#include <gantry/gemm/choice.hpp>
+#include <gantry/gemm/choice_text.hpp>
 #include <gantry/gemm/design.hpp>
 #include <gantry/gemm/explain.hpp>
 #include <gantry/hardware/architecture.hpp>
@@ -100,9 +100,9 @@ TEST(Architecture, ThatWasNotMeasuredIsSaidToBeSo) {
   GemmQuestion q;
   q.workload.m = q.workload.n = q.workload.k = 4096;
   const std::vector<GemmDesign> one = {make_gemm_design({}, fusion::graph("d = acc"))};
-  EXPECT_THAT(choose(q, one).explanation(), testing::Not(testing::HasSubstr("measured")));
+  EXPECT_THAT(explanation(q, one, choose(q, one)), testing::Not(testing::HasSubstr("measured")));
   q.device = kH100Sxm;
-  EXPECT_THAT(choose(q, one).explanation(), testing::HasSubstr("Nothing was measured on an H100 SXM"));
+  EXPECT_THAT(explanation(q, one, choose(q, one)), testing::HasSubstr("Nothing was measured on an H100 SXM"));
 }
 
 // Two chips may gain by dependent launches up to different times.

@@ -58,11 +58,17 @@ class Layering(Tree):
 
 class KeptOut(Tree):
     def test_an_indirect_include_is_found_and_others_are_left_alone(self):
-        self.write("include/gantry/gemm/choice.hpp", "#include <string>\n#include <gantry/gemm/options.hpp>\n")
+        self.write("include/gantry/gemm/choice.hpp", "#include <vector>\n#include <gantry/gemm/options.hpp>\n")
         self.write("include/gantry/gemm/options.hpp", "#include <gantry/gemm/frame.hpp>\n#include <gantry/gone.hpp>\n")
         self.write("include/gantry/gemm/frame.hpp", "#include <gantry/gemm/options.hpp>\n")
         (problem,) = headers.kept_out_problems(self.include, {"gemm/choice.hpp": ("gemm/frame.hpp", "gemm/mainloop.hpp")})
         self.assertIn("includes <gantry/gemm/frame.hpp>, through gantry/gemm/options.hpp", problem)
+
+    def test_so_is_a_header_of_the_standard_library(self):
+        self.write("include/gantry/gemm/choice.hpp", "#include <gantry/gemm/options.hpp>\n")
+        self.write("include/gantry/gemm/options.hpp", "#include <vector>\n#include <string>\n")
+        (problem,) = headers.kept_out_problems(self.include, {"gemm/choice.hpp": ("string", "memory")})
+        self.assertIn("includes <string>, through gantry/gemm/options.hpp", problem)
 
 
 class MachineWords(Tree):

@@ -49,7 +49,7 @@ class TuneMany : public testing::Test {
   }
   std::string kept(std::size_t i) const {
     const TuningFile file = TuningFile::read(run_.path);
-    const TuningEntry* entry = file.find(workload_of(gemms_[i]), run_.device);
+    const TuningEntry* entry = file.find(workload_of(gemms_[i]), gemms_[i].expression, run_.device);
     return entry == nullptr ? "nothing" : entry->configuration;
   }
 

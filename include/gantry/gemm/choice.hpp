@@ -1,5 +1,5 @@
 // Which configuration runs a GEMM: of the candidates, the one that is asked for, that a tuning file names, or that the
-// cost model ranks fastest; and why, in sentences.
+// cost model ranks fastest. choice_text.hpp says why, in sentences.
 //
 // Pure host functions: no GPU is queried. Guarantees a choice, or the reason why there is none; never another
 // configuration than the one that was asked for.
@@ -10,11 +10,10 @@
 //     using namespace gantry;
 //     GemmQuestion question;
 //     question.workload.m = question.workload.n = question.workload.k = 4096;
-//     const GemmChoice choice = choose(question, gemm_candidates(question.workload, fusion::graph("d = acc")));
-//     const std::string why = choice.explanation();  // "The model chooses 128x256x64 cooperative 2x1 bf16 ..."
+//     const auto candidates = gemm_candidates(question.workload, fusion::graph("d = acc"));
+//     const GemmChoice choice = choose(question, candidates);  // candidates[choice.index]
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <gantry/gemm/choice_rules.hpp>
@@ -23,32 +22,40 @@
 
 namespace gantry {
 
+// What a tuning file has for a GEMM: tuning.hpp.
+struct MeasuredConfiguration {
+  GemmName name{};  // empty: nothing
+  Text<96> device{};
+  double milliseconds = 0;  // 0: not recorded
+};
+
 struct GemmQuestion {
   GemmWorkload workload{};
   GemmEpilogueCost epilogue{};
   Architecture device = kH200;
-  bool workspace = true;               // split-K and stream-K are allowed
-  const TuningEntry* tuned = nullptr;  // what a tuning file has for it (TuningFile::find); none: the model alone
-  std::string asked{};                 // a configuration's name; empty: whichever is best
+  bool workspace = true;          // split-K and stream-K are allowed
+  MeasuredConfiguration tuned{};  // none: the model alone
+  GemmName asked{};               // a configuration's name; empty: whichever is best
 };
 
+// What decides.
+enum class ChoiceGround : std::uint8_t { model, tuning_file, asked };
+
 struct [[nodiscard]] GemmChoice {
-  int index = -1;                  // among the candidates; -1: there is none
-  GemmCost cost{};                 // as the model has it
-  int next = -1;                   // the best of the others
-  std::vector<std::string> why{};  // it was chosen, for readers; empty where there is none
-  ChoiceReasons reasons{};         // why there is none
+  int index = -1;        // among the candidates; -1: there is none
+  GemmCost cost{};       // as the model has it
+  int next = -1;         // the best of the others
+  GemmCost next_cost{};  // of that one
+  ChoiceGround ground = ChoiceGround::model;
+  ChoiceReasons reasons{};  // why there is none
 
   bool ok() const { return index >= 0; }
-  // The sentences of either, a line each.
-  GANTRY_LINKAGE std::string explanation() const;
 };
 
 namespace detail {
 
-GANTRY_LINKAGE std::string name_of(const GemmOptions& options);
-
-GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w);
+// "4096 x 4096 x 64, batch of 3", "500 x 512 x 64 on average, 8 groups along M, of 0 to 70 rows".
+GANTRY_LINKAGE Text<192> sizes_of(const GemmWorkload& w);
 
 // Candidates by estimated time.
 struct GemmRanking {

@@ -48,7 +48,9 @@ struct SetQuestion {
   Architecture arch = kH200;
 };
 
-// A choice behind a pointer: nvcc's passes read no container of it where planning is linked.
+struct ExplainedChoice;
+
+// A choice and its sentences behind a pointer: nvcc's passes read no container of it where planning is linked.
 class SetChoice {
  public:
   GANTRY_LINKAGE explicit SetChoice(const SetQuestion& question);
@@ -60,7 +62,7 @@ class SetChoice {
   }
   GANTRY_LINKAGE ~SetChoice();
 
-  const GemmChoice& value() const { return *choice_; }
+  GANTRY_LINKAGE const GemmChoice& value() const;
   GANTRY_LINKAGE int index() const;  // -1: there is none
   // Why there is none.
   GANTRY_COLD GANTRY_LINKAGE void add_reasons(ArgumentReasons& out) const;
@@ -68,7 +70,7 @@ class SetChoice {
   GANTRY_COLD GANTRY_LINKAGE void append_explanation(std::string& out) const;
 
  private:
-  GemmChoice* choice_;
+  ExplainedChoice* choice_;
 };
 
 }  // namespace detail

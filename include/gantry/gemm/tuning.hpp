@@ -17,19 +17,34 @@
 //     TuningFile tuning;
 //     GemmWorkload gemm;
 //     gemm.m = gemm.n = gemm.k = 4096;
-//     tuning.set({gemm, "NVIDIA H200", "128x256x64 cooperative 2x1 bf16", 0.17});
+//     tuning.set({gemm, "d = acc", "NVIDIA H200", "128x256x64 cooperative 2x1 bf16", 0.17});
 //     const TuningFile again = TuningFile::parse(tuning.text());
-//     const TuningEntry* found = again.find(gemm, "NVIDIA H200");  // found->configuration
+//     const TuningEntry* found = again.find(gemm, "d = acc", "NVIDIA H200");  // found->configuration
 #pragma once
 
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include <gantry/gemm/workload.hpp>
+#include <gantry/gemm/choice.hpp>
 #include <gantry/rules/rule.hpp>
 
 namespace gantry {
+
+// A measured choice.
+struct TuningEntry {
+  GemmWorkload workload{};
+  std::string epilogue{};  // as text
+  std::string device{};
+  std::string configuration{};
+  double milliseconds = 0;  // 0: not recorded
+};
+
+// For a question; of no entry: nothing.
+inline MeasuredConfiguration measured(const TuningEntry* entry) {
+  if (entry == nullptr) return {};
+  return {entry->configuration.c_str(), entry->device.c_str(), entry->milliseconds};
+}
 
 // What is wrong with a line of the file, or with the file, as a value.
 enum class TuningRule : std::uint8_t {
@@ -65,7 +80,8 @@ class TuningFile {
   // A missing file reads as an empty one. One that is no plain file, or that has more than 64 MiB, is left aside.
   GANTRY_LINKAGE static TuningFile read(const std::string& path);
 
-  GANTRY_LINKAGE const TuningEntry* find(const GemmWorkload& workload, const std::string& device) const;
+  GANTRY_LINKAGE const TuningEntry* find(const GemmWorkload& workload, const std::string& epilogue,
+                                         const std::string& device) const;
   // Replaces the entry of the same GEMM and GPU, if there is one.
   GANTRY_LINKAGE void set(const TuningEntry& entry);
 

@@ -1,5 +1,5 @@
-// What is to be computed, whatever computes it: sizes, elements, majors, layouts, scales, groups and the epilogue as
-// text; and what a tuning file says of it.
+// What is to be computed, whatever computes it: sizes, elements, majors, layouts, scales and groups. The epilogue is
+// said beside it.
 //
 // Invariant: options that give different results, or read or write other memory, give different workloads.
 //
@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <gantry/gemm/options.hpp>
@@ -43,12 +42,11 @@ struct GemmWorkload {
   bool gathers = false;
   RowScatter scatter = RowScatter::none;
   bool adds = false;  // D += A B^T
-  std::string epilogue = "d = acc";
 
   friend bool operator==(const GemmWorkload&, const GemmWorkload&) = default;
 };
 
-// With the operands that options name; sizes and epilogue are left as they are by default.
+// With the operands that options name; sizes are left as they are by default.
 inline GemmWorkload workload_of(const GemmOptions& o) {
   GemmWorkload w;
   w.a = o.a;
@@ -156,7 +154,7 @@ inline TileSums tile_sums(const GemmWorkload& w, const GemmTile& tile) {
   return out;
 }
 
-// What a kernel with swapped operands computes. The epilogue's text is left as it is.
+// What a kernel with swapped operands computes.
 inline GemmWorkload swapped(GemmWorkload w) {
   detail::exchange_values(w.m, w.n);
   detail::exchange_values(w.a, w.b);
@@ -168,13 +166,5 @@ inline GemmWorkload swapped(GemmWorkload w) {
   w.column_major_d = !w.column_major_d;
   return w;
 }
-
-// A measured choice.
-struct TuningEntry {
-  GemmWorkload workload{};
-  std::string device{};
-  std::string configuration{};
-  double milliseconds = 0;  // 0: not recorded
-};
 
 }  // namespace gantry

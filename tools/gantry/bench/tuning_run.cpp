@@ -46,7 +46,7 @@ Status check_keeps(const std::string& path) {
 Status keep_tuned(const TuningRun& run, const AskedGemm& asked, const Tuned& tuned) {
   if (run.dry_run) return {};
   TuningFile file = TuningFile::read(run.path);
-  file.set({workload_of(asked), run.device, tuned.configuration, tuned.seconds * 1e3});
+  file.set({workload_of(asked), asked.expression, run.device, tuned.configuration, tuned.seconds * 1e3});
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(run.path).parent_path(), error);
   return runtime::with_words_before(fmt::format("the tuning file could not be written to {}: ", run.path),
@@ -61,7 +61,7 @@ int tune_all(const std::vector<AskedGemm>& asked_gemms, const std::function<Tune
     const std::string name = title(asked);
     if (!run.again) {
       const TuningFile file = TuningFile::read(run.path);
-      if (const TuningEntry* entry = file.find(workload_of(asked), run.device); entry != nullptr) {
+      if (const TuningEntry* entry = file.find(workload_of(asked), asked.expression, run.device); entry != nullptr) {
         ++counts.there;
         run.print(fmt::format("{}: {} is kept already\n", name, entry->configuration));
         continue;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <gantry/gemm/choice_text.hpp>
 #include <gantry/gemm/grouped.hpp>
 #include <gantry/runtime/printable.hpp>
 
@@ -31,7 +32,6 @@ GemmWorkload workload_of(const AskedGemm& asked) {
   w.n = e.n;
   w.k = e.k;
   w.batch = e.batch;
-  w.epilogue = asked.expression;
   w.expected = expected_of(asked);
   return w;
 }
@@ -59,13 +59,13 @@ Chosen choose_among(const AskedGemm& asked, const std::vector<GemmDesign>& candi
   }
   const TuningFile tuning = TuningFile::read(tuning_path());
   warn_of_unread_lines(tuning);
-  if (device) question.tuned = tuning.find(question.workload, device.facts().name);
+  if (device) question.tuned = measured(tuning.find(question.workload, asked.expression, device.facts().name));
   const GemmChoice choice = choose(question, candidates);
-  if (!choice.ok()) return {candidates.front().options, choice.explanation()};
+  if (!choice.ok()) return {candidates.front().options, explanation(question, candidates, choice)};
   const std::string of_what =
       device ? "" : fmt::format("\nTimes are the cost model's estimates for an {}.", question.device.name);
-  return {candidates[static_cast<std::size_t>(choice.index)].options, choice.explanation() + of_what,
-          gains_as_dependent(choice.cost, question.device)};
+  return {candidates[static_cast<std::size_t>(choice.index)].options,
+          explanation(question, candidates, choice) + of_what, gains_as_dependent(choice.cost, question.device)};
 }
 
 }  // namespace gantry::tool

@@ -1,117 +1,79 @@
 // What choice.hpp declares: compiled into gantry::planning, or inline where nothing is linked.
 #pragma once
 
-#include <cstdio>
-
 #include <gantry/gemm/choice.hpp>
 
 namespace gantry {
 
-GANTRY_LINKAGE std::string GemmChoice::explanation() const {
-  std::string text;
-  for (const std::string& sentence : why) text += text.empty() ? sentence : "\n" + sentence;
-  for (const ChoiceReason& reason : reasons) text += describe(reason).c_str();
-  return text;
-}
-
 namespace detail {
 
-GANTRY_LINKAGE std::string name_of(const GemmOptions& options) { return to_text(options).c_str(); }
+struct SizeRange {
+  std::int64_t least = INT64_MAX, most = 0;
 
-inline std::string range_text(std::int64_t least, std::int64_t most) {
-  return least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
-}
+  void take(std::int64_t x) {
+    if (x < least) least = x;
+    if (x > most) most = x;
+  }
+  void append_to(Text<192>& out, const char* before, const char* after) const {
+    out.append(before).append(least);
+    if (least != most) out.append(" to ").append(most);
+    out.append(after);
+  }
+};
 
-// ", of 0 to 70 rows", ", of M 1 to 64, N 512, K 128"; empty where nothing is expected.
-inline std::string expected_text(const GemmWorkload& w) {
-  struct Range {
-    std::int64_t least = INT64_MAX, most = 0;
-    void take(std::int64_t x) {
-      if (x < least) least = x;
-      if (x > most) most = x;
-    }
-    std::string text() const { return range_text(least, most); }
-  };
-  Range m, n, k, rows;
+// ", of 0 to 70 rows", ", of M 1 to 64, N 512, K 128"; nothing where nothing is expected.
+inline void append_expected(Text<192>& out, const GemmWorkload& w) {
   if (w.groups == GemmGrouping::pointer_array) {
+    SizeRange m, n, k;
     for (const GemmExtents& e : w.expected.gemms) m.take(e.m), n.take(e.n), k.take(e.k);
-    return w.expected.gemms.empty() ? "" : ", of M " + m.text() + ", N " + n.text() + ", K " + k.text();
+    if (w.expected.gemms.empty()) return;
+    m.append_to(out, ", of M ", "");
+    n.append_to(out, ", N ", "");
+    k.append_to(out, ", K ", "");
+    return;
   }
+  SizeRange rows;
   for (const std::int64_t one : w.expected.rows) rows.take(one);
-  return w.expected.rows.empty() ? "" : ", of " + rows.text() + (w.groups == GemmGrouping::along_k ? " of K" : " rows");
+  if (!w.expected.rows.empty()) rows.append_to(out, ", of ", w.groups == GemmGrouping::along_k ? " of K" : " rows");
 }
 
-GANTRY_LINKAGE std::string sizes_of(const GemmWorkload& w) {
-  const std::string text = std::to_string(w.m) + " x " + std::to_string(w.n) + " x " + std::to_string(w.k);
-  const std::string many = std::to_string(w.batch);
-  if (w.groups == GemmGrouping::none) return w.batch == 1 ? text : text + ", batch of " + many;
-  const char* const along = w.groups == GemmGrouping::along_m ? " along M" : " along K";
-  const std::string groups = w.groups == GemmGrouping::pointer_array
-                                 ? "a pointer array of " + many
-                                 : many + (w.batch == 1 ? " group" : " groups") + along;
-  return text + " on average, " + groups + expected_text(w);
-}
-
-// A few digits that say enough.
-inline std::string number(double value, const char* unit) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g %s", value, unit);
-  return text;
-}
-inline std::string rounded(double value) { return std::to_string(__builtin_llround(value)); }
-inline std::string percent(double part) { return rounded(100 * part) + " %"; }
-inline std::string count(long long n, const char* one) { return std::to_string(n) + " " + one + (n == 1 ? "" : "s"); }
-
-inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int clusters) {
-  const TileSchedule& s = c.schedule;
-  const int cluster = o.cluster.m * o.cluster.n * o.cluster.k;
-  const std::string tiles = count(s.tiles(), cluster == 1 ? "tile" : "cluster tile") + " of " +
-                            std::to_string(o.tile.m * o.cluster.m) + " x " + std::to_string(o.tile.n * o.cluster.n) +
-                            " on " + count(clusters, "resident cluster") + " of " + count(cluster, "CTA");
-  const std::string cost = "the reduction costs " + rounded(c.handover) + " cycles";
-  if (s.parts > 1) {
-    return tiles + ": split-K by " + std::to_string(s.parts) + " fills " + percent(c.last_wave) + " of a wave; " +
-           cost + ".";
+GANTRY_LINKAGE Text<192> sizes_of(const GemmWorkload& w) {
+  Text<192> out;
+  out.append(w.m).append(" x ").append(w.n).append(" x ").append(w.k);
+  if (w.groups == GemmGrouping::none) return w.batch == 1 ? out : out.append(", batch of ").append(w.batch);
+  out.append(" on average, ");
+  if (w.groups == GemmGrouping::pointer_array) {
+    out.append("a pointer array of ").append(w.batch);
+  } else {
+    out.append(w.batch).append(w.batch == 1 ? " group" : " groups");
+    out.append(w.groups == GemmGrouping::along_m ? " along M" : " along K");
   }
-  if (s.split_tiles > 0) {
-    return tiles + ": stream-K splits " + std::to_string(s.split_tiles) + " of them into equal runs of K tiles; " +
-           cost + ".";
-  }
-  if (o.cluster.k > 1) {
-    return tiles + ", which share its K tiles: " + count(c.waves, "wave") + ", the last of them " +
-           percent(c.last_wave) + " full; " + cost + ".";
-  }
-  if (c.waves == 1) return tiles + ": one wave, " + percent(c.last_wave) + " full.";
-  return tiles + ": " + std::to_string(c.waves) + " waves, the last of them " + percent(c.last_wave) + " full.";
-}
-
-inline std::string step_sentence(const GemmOptions& o, const GemmCost& c) {
-  const char* const who[] = {"the tensor cores", "shared memory bandwidth", "L2 bandwidth"};
-  return "A K tile of " + std::to_string(o.tile.k) + " takes " + rounded(c.step) + " cycles, bound by " +
-         who[static_cast<int>(c.bound)] + ".";
-}
-
-inline std::string epilogue_sentence(const GemmOptions& o, const GemmCost& c) {
-  constexpr double kHidden = 0.01;  // of it, at most
-  if (c.shown > kHidden * c.epilogue) return rounded(c.shown) + " cycles of the epilogue are exposed after each tile.";
-  return o.schedule == GemmSchedule::pingpong ? "The epilogue overlaps the main loop of another warpgroup."
-                                              : "The epilogue overlaps the main loop of the next tile.";
-}
-
-inline std::string memory_sentence(const GemmCost& c, const Architecture& d) {
-  const std::string time = number(c.memory / d.clock * 1e3, "ms");
-  return c.memory_bound() ? "It is memory-bound: DRAM traffic alone takes " + time + "."
-                          : "It is not memory-bound: DRAM traffic alone takes " + time + ".";
+  append_expected(out, w);
+  return out;
 }
 
 // Words of one text that are words of the other.
-inline int shared_words(const std::string& one, const std::string& other) {
-  const std::string words = " " + other + " ";
+inline int shared_words(const char* one, const char* other) {
+  const auto length = [](const char* word) {
+    int n = 0;
+    while (word[n] != '\0' && word[n] != ' ') ++n;
+    return n;
+  };
+  const auto next = [&length](const char* word) {
+    const char* const end = word + length(word);
+    return *end == ' ' ? end + 1 : end;
+  };
+  const auto is_in_other = [&](const char* word, int n) {
+    for (const char* at = other; *at != '\0'; at = next(at)) {
+      int same = 0;
+      while (same < n && at[same] == word[same]) ++same;
+      if (same == n && length(at) == n) return true;
+    }
+    return false;
+  };
   int out = 0;
-  for (std::size_t at = 0; at < one.size();) {
-    const std::size_t space = one.find(' ', at), end = space == std::string::npos ? one.size() : space;
-    if (end > at && words.find(" " + one.substr(at, end - at) + " ") != std::string::npos) ++out;
-    at = end + 1;
+  for (; *one != '\0'; one = next(one)) {
+    if (const int n = length(one); n > 0 && is_in_other(one, n)) ++out;
   }
   return out;
 }
@@ -173,49 +135,27 @@ class Choosing {
       return refused(ranking_.too_large ? ChoiceRule::too_many_k_tiles : ChoiceRule::no_candidate);
     if (!q_.asked.empty()) {
       const int asked = find(q_.asked);
-      if (asked < 0) return refused(ChoiceRule::not_a_candidate);
-      return made(asked,
-                  name(asked) + " was asked for; the model expects " + time(asked) + " for " + sizes_of(w) + ".");
+      return asked < 0 ? refused(ChoiceRule::not_a_candidate) : made(asked, ChoiceGround::asked);
     }
-    std::string note;
-    if (const TuningEntry* entry = q_.tuned) {
-      const int tuned = find(entry->configuration);
-      if (tuned >= 0) {
-        const std::string measured =
-            entry->milliseconds > 0 ? ", measured " + number(entry->milliseconds, "ms") : std::string();
-        return made(tuned, "The tuning file has " + name(tuned) + " for " + sizes_of(w) + " on " + entry->device +
-                               measured + "; the model expects " + time(tuned) + ".");
-      }
-      note = "The tuning file names \"" + entry->configuration + "\", which is not among the candidates.";
-    }
-    const int best = ranking_.order[0];
-    GemmChoice choice =
-        made(best, "The model chooses " + name(best) + " for " + sizes_of(w) + ": about " + time(best) + ".");
-    if (!note.empty()) choice.why.push_back(note);
-    if (!q_.device.measured) {
-      choice.why.push_back(std::string("Nothing was measured on an ") + q_.device.name +
-                           ": its clock and rates are those of the data sheet, and latencies are an H200's.");
-    }
-    return choice;
+    const int tuned = q_.tuned.name.empty() ? -1 : find(q_.tuned.name);
+    return tuned >= 0 ? made(tuned, ChoiceGround::tuning_file) : made(ranking_.order[0], ChoiceGround::model);
   }
 
  private:
-  const GemmOptions& options(int i) const { return candidates_[static_cast<std::size_t>(i)].options; }
   const GemmCost& cost(int i) const { return ranking_.costs[static_cast<std::size_t>(i)]; }
-  std::string name(int i) const { return name_of(options(i)); }
-  std::string time(int i) const { return number(cost(i).milliseconds, "ms"); }
-  int find(const std::string& wanted) const {
+  GemmName name(int i) const { return to_text(candidates_[static_cast<std::size_t>(i)].options); }
+  int find(const GemmName& wanted) const {
     for (const int i : ranking_.order) {
-      if (name(i) == wanted) return i;
+      if (name(i) == wanted.c_str()) return i;
     }
     return -1;
   }
   // Of the candidates that compute the GEMM, the fastest of those whose names share most words with what was asked for.
-  std::string nearest_name() const {
-    std::string nearest;
+  GemmName nearest_name() const {
+    GemmName nearest;
     int most = -1;
     for (const int i : ranking_.order) {
-      const int shared = shared_words(q_.asked, name(i));
+      const int shared = shared_words(q_.asked.c_str(), name(i).c_str());
       if (shared <= most) continue;
       most = shared;
       nearest = name(i);
@@ -228,44 +168,31 @@ class Choosing {
     const bool by_name = rule == ChoiceRule::not_a_candidate;
     GemmChoice none;
     none.reasons.add({.rule = rule,
-                      .sizes = sizes_of(w).c_str(),
+                      .sizes = sizes_of(w),
                       .a = w.a,
                       .b = w.b,
                       .c = w.c,
                       .d = w.d,
                       .major_a = w.major_a,
                       .major_b = w.major_b,
-                      .configuration = q_.asked.c_str(),
-                      .other = by_name ? nearest_name().c_str() : "",
+                      .configuration = q_.asked,
+                      .other = by_name ? nearest_name() : GemmName{},
                       .actual = static_cast<std::int64_t>(by_name ? ranking_.order.size() : candidates_.size())});
     return none;
   }
 
-  GemmChoice made(int index, const std::string& first) const {
+  GemmChoice made(int index, ChoiceGround ground) const {
     GemmChoice choice;
     choice.index = index;
     choice.cost = cost(index);
+    choice.ground = ground;
     for (const int i : ranking_.order) {
       if (i == index || cost(i).ranks_last()) continue;
       choice.next = i;
+      choice.next_cost = cost(i);
       break;
     }
-    const int size = candidates_[static_cast<std::size_t>(index)].cluster_size();
-    choice.why = {first, tiles_sentence(options(index), cost(index), q_.device.resident_clusters(size)),
-                  step_sentence(options(index), cost(index)), epilogue_sentence(options(index), cost(index)),
-                  memory_sentence(cost(index), q_.device)};
-    if (choice.next >= 0) choice.why.push_back(comparison(choice));
     return choice;
-  }
-
-  std::string comparison(const GemmChoice& choice) const {
-    const double ratio = cost(choice.next).milliseconds / choice.cost.milliseconds;
-    const std::string other = name(choice.next) + ": about " + time(choice.next) + ", ";
-    char difference[32];
-    std::snprintf(difference, sizeof difference, "%.1f %%", 100 * __builtin_fabs(ratio - 1));
-    if (ratio * kEqualTimes >= 1 && ratio < 1) return "Equally good is " + other + difference + " less.";
-    if (ratio < 1) return "The model would choose " + other + difference + " less.";
-    return "The next best is " + other + difference + " more.";
   }
 
   const GemmQuestion& q_;

@@ -82,7 +82,7 @@ class TuningLine {
     sizes(fields[0]);
     elements(fields[1]);
     form(fields[2]);
-    entry_.workload.epilogue = fields[3];
+    entry_.epilogue = fields[3];
     entry_.device = fields[4];
     entry_.configuration = fields[5];
     if (entry_.configuration.empty()) fail({.rule = TuningRule::configuration});
@@ -233,7 +233,7 @@ GANTRY_LINKAGE std::string TuningFile::text() const {
     for (const std::int64_t size : {w.m, w.n, w.k, w.batch}) out += std::to_string(size) + " ";
     out += std::string("| ") + to_text(w.a) + major(w.major_a) + to_text(w.b) + major(w.major_b) + to_text(w.c) + " " +
            to_text(w.d);
-    out += " | " + detail::form_of(w) + " | " + w.epilogue + " | " + e.device + " | " + e.configuration;
+    out += " | " + detail::form_of(w) + " | " + e.epilogue + " | " + e.device + " | " + e.configuration;
     if (e.milliseconds > 0) {
       char time[40];
       std::snprintf(time, sizeof time, " | %.4f ms", e.milliseconds);
@@ -244,17 +244,18 @@ GANTRY_LINKAGE std::string TuningFile::text() const {
   return out;
 }
 
-GANTRY_LINKAGE const TuningEntry* TuningFile::find(const GemmWorkload& workload, const std::string& device) const {
+GANTRY_LINKAGE const TuningEntry* TuningFile::find(const GemmWorkload& workload, const std::string& epilogue,
+                                                   const std::string& device) const {
   const auto [first, last] = by_sizes_.equal_range(detail::hash_of_sizes(workload));
   for (auto at = first; at != last; ++at) {
     const TuningEntry& entry = entries_[at->second];
-    if (entry.workload == workload && entry.device == device) return &entry;
+    if (entry.workload == workload && entry.epilogue == epilogue && entry.device == device) return &entry;
   }
   return nullptr;
 }
 
 GANTRY_LINKAGE void TuningFile::set(const TuningEntry& entry) {
-  if (const TuningEntry* const old = find(entry.workload, entry.device); old != nullptr) {
+  if (const TuningEntry* const old = find(entry.workload, entry.epilogue, entry.device); old != nullptr) {
     entries_[static_cast<std::size_t>(old - entries_.data())] = entry;
     return;
   }

@@ -1,0 +1,1 @@
+#include <gantry/gemm/detail/choice_text_definitions.hpp>
