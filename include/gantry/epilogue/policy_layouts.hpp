@@ -26,7 +26,7 @@ GANTRY_HD constexpr ComposedLayout EpilogueOperand::smem_layout() const {
 }
 
 GANTRY_HD constexpr int EpilogueOperand::smem_alignment() const {
-  return static_cast<int>(gantry::smem_alignment(smem_layout()));
+  return static_cast<int>(gantry::smem_alignment(epilogue_smem_atom(element_bits(smem_element), m_major(), part)));
 }
 
 GANTRY_HD constexpr TmaPlan EpilogueOperand::plan(TmaOp op) const {

@@ -54,6 +54,9 @@ struct [[nodiscard]] GemmChoice {
 
 namespace detail {
 
+// Times whose ratio is less are equal, as far as the model can tell.
+inline constexpr double kEqualTimes = 1.0005;
+
 // "4096 x 4096 x 64, batch of 3", "500 x 512 x 64 on average, 8 groups along M, of 0 to 70 rows".
 GANTRY_LINKAGE Text<192> sizes_of(const GemmWorkload& w);
 

@@ -149,12 +149,29 @@ class TupleView {
   GANTRY_HD constexpr bool is_leaf() const { return node_is_leaf(0); }
   GANTRY_HD constexpr bool is_tuple() const { return !is_leaf(); }
   GANTRY_HD constexpr const Int& leaf() const { return node_leaf(0); }
-  GANTRY_HD constexpr int nodes() const { return is_leaf() ? 1 : node_span(0); }
+  // Written out, as are modes and push: constant expressions are made of these, and each call in them takes time.
+  GANTRY_HD constexpr int nodes() const {
+    if (at_ < 0) return 1;
+    const int span = tuple_->store_.spans[at_];
+    return span == 0 ? 1 : span;
+  }
+
+  GANTRY_HD constexpr int modes() const {
+    if (is_leaf()) return 1;
+    const std::uint8_t* const spans = tuple_->store_.spans;
+    const int end = at_ + spans[at_];
+    int n = 0;
+    for (int at = at_ + 1; at < end; at += spans[at] == 0 ? 1 : spans[at]) ++n;
+    return n;
+  }
 
   // Modes, in order. A leaf is its own only mode.
   class Iterator;
+  struct End {
+    int at;  // behind the last node
+  };
   GANTRY_HD constexpr Iterator begin() const;
-  GANTRY_HD constexpr Iterator end() const;
+  GANTRY_HD constexpr End end() const { return {at_ + nodes()}; }
 
   // Refuses a mode that is not there.
   GANTRY_HD constexpr TupleView operator[](int mode) const;
@@ -192,14 +209,13 @@ class TupleView::Iterator {
     view_.at_ += view_.nodes();
     return *this;
   }
-  GANTRY_HD constexpr bool operator!=(const Iterator& other) const { return view_.at_ != other.view_.at_; }
+  GANTRY_HD constexpr bool operator!=(End end) const { return view_.at_ != end.at; }
 
  private:
   TupleView view_;
 };
 
 GANTRY_HD constexpr TupleView::Iterator TupleView::begin() const { return {*this, is_leaf() ? at_ : at_ + 1}; }
-GANTRY_HD constexpr TupleView::Iterator TupleView::end() const { return {*this, at_ + nodes()}; }
 GANTRY_HD constexpr TupleView TupleView::operator[](int mode) const {
   int modes = 0;
   for (TupleView m : *this) {
@@ -208,12 +224,7 @@ GANTRY_HD constexpr TupleView TupleView::operator[](int mode) const {
   refuse({Rule::mode_out_of_range, mode, modes - 1});
 }
 
-GANTRY_HD constexpr int rank(TupleView t) {
-  if (t.is_leaf()) return 1;
-  int n = 0;
-  for (auto it = t.begin(); it != t.end(); ++it) ++n;
-  return n;
-}
+GANTRY_HD constexpr int rank(TupleView t) { return t.modes(); }
 
 // Exact equality: same tree, same leaves, fixed and dynamic told apart.
 GANTRY_HD constexpr bool operator==(TupleView a, TupleView b) {
@@ -228,13 +239,17 @@ GANTRY_HD constexpr bool operator==(TupleView a, TupleView b) {
 GANTRY_HD constexpr void IntTuple::push(TupleView mode) {
   if (!mode.ok()) return fail(mode.fault());
   if (!ok()) return;
+  if (mode.is_leaf()) {
+    append_leaf(mode.leaf());
+    return;
+  }
   const int n = mode.nodes();
   if (nodes_ + n > kCapacity) return fail({Rule::capacity, nodes_ + n, kCapacity});
-  for (int i = 0; i < n; ++i) {
-    store_.leaves[nodes_ + i] = mode.node_leaf(i);
-    store_.spans[nodes_ + i] = static_cast<std::uint8_t>(mode.node_span(i));
+  const Store& from = mode.tuple_->store_;
+  for (int at = mode.at_; at < mode.at_ + n; ++at) {
+    store_.leaves[nodes_] = from.leaves[at];
+    store_.spans[nodes_++] = from.spans[at];
   }
-  nodes_ = static_cast<std::uint8_t>(nodes_ + n);
 }
 
 GANTRY_HD constexpr void IntTuple::push_back(TupleView mode) {

@@ -87,9 +87,6 @@ inline bool counts(const GemmOptions& o, const GemmWorkload& w) {
   return tile_steps({w.m, w.n, w.k, w.batch}, o.tile.m, o.tile.n, o.tile.k) <= kMostTileSteps;
 }
 
-// Times whose ratio is less are equal, as far as the model can tell.
-inline constexpr double kEqualTimes = 1.0005;
-
 GANTRY_LINKAGE GemmRanking rank_candidates(const GemmQuestion& q, const std::vector<const GemmDesign*>& candidates) {
   const auto comes_before = [](const GemmCost& x, const GemmCost& y) {
     return x.ranks_last() == y.ranks_last() ? x.cycles <= y.cycles : y.ranks_last();
