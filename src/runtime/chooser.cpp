@@ -107,14 +107,17 @@ const GemmDesign* GemmChooser::design_of(std::size_t request, const StagingClass
 std::vector<const GemmDesign*> GemmChooser::candidates(const GemmExtents& sizes) {
   const GemmWorkload w = workload(sizes);
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<const GemmDesign*> out, narrow;
+  std::vector<const GemmDesign*> of_room[3];
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const GemmTile& tile = requests_[i].tile;
     if (tile.m <= 0 || tile.n <= 0) continue;
     const GemmDesign* const design = design_of(i, staging_class(tile, w, arch_));
-    if (design != nullptr) (has_room(*design, w, graph_) ? out : narrow).push_back(design);
+    if (design != nullptr) of_room[static_cast<int>(row_room(*design, w, graph_))].push_back(design);
   }
-  return out.empty() ? narrow : out;  // a narrow one says what it lacks
+  for (const RowRoom room : {RowRoom::best, RowRoom::spread}) {
+    if (!of_room[static_cast<int>(room)].empty()) return of_room[static_cast<int>(room)];
+  }
+  return of_room[static_cast<int>(RowRoom::none)];  // they say what they lack
 }
 
 std::vector<const GemmDesign*> GemmChooser::every_design() {
@@ -137,7 +140,8 @@ std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes,
   const std::size_t own = designs.size();
   const GemmWorkload w = workload(sizes);
   for (const GemmDesign* design : there) {
-    if (!has_room(*design, w, graph_)) continue;
+    const RowRoom room = row_room(*design, w, graph_);
+    if (room == RowRoom::none || designs.empty() || room != row_room(*designs.front(), w, graph_)) continue;
     const auto end = designs.begin() + static_cast<std::ptrdiff_t>(own);
     if (std::find(designs.begin(), end, design) == end) designs.push_back(design);
   }

@@ -1,5 +1,7 @@
 // Columns of a row combined in the epilogue of a GEMM, on the simulated SM: scales of blocks and of rows that are found
 // there, softmax, top-k, in compiled kernels and at run time.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <gantry/epilogue/fusion/expression.hpp>
@@ -122,6 +124,32 @@ TEST(Candidates, HaveTilesWithAllColumnsOfARowThatIsCombined) {
     const std::vector<GemmDesign> candidates = gemm_candidates({.m = 4096, .n = n, .k = 4096}, graph);
     EXPECT_FALSE(candidates.empty()) << n;
     for (const GemmDesign& candidate : candidates) EXPECT_GE(candidate.options.tile.n, n);
+  }
+}
+
+// A promoted tile has 160 columns at most, one with scales of blocks of A 96.
+TEST(Candidates, HaveClustersForARowThatIsLongerThanTheirTiles) {
+  const fusion::Graph graph = fusion::graph("d = softmax(acc)");
+  GemmWorkload promoted{.m = 4096, .k = 4096, .a = ElementType::e4m3, .b = ElementType::e4m3};
+  for (const bool promotes : {false, true}) {
+    promoted.promotes = promotes;
+    for (const std::int64_t n : {96, 160, 168, 256, 264}) {
+      promoted.n = n;
+      std::vector<GemmDesign> candidates;
+      for (GemmOptions request : gemm_requests(promoted, graph)) {
+        request.promote = promotes;
+        const GemmDesign design = make_gemm_design(staged_for(request, graph, promoted), graph);
+        if (design.ok() && row_room(design, promoted, graph) != RowRoom::none) candidates.push_back(design);
+      }
+      ASSERT_FALSE(candidates.empty()) << n << promotes;
+      for (const GemmDesign& candidate : candidates) {
+        const GemmOptions& o = candidate.options;
+        EXPECT_GE(o.tile.n * o.cluster.n, n);
+        EXPECT_EQ(row_room(candidate, promoted, graph) == RowRoom::spread, o.tile.n < n && n <= 256);
+      }
+      const auto best = [&](const GemmDesign& d) { return row_room(d, promoted, graph) == RowRoom::best; };
+      EXPECT_EQ(std::any_of(candidates.begin(), candidates.end(), best), !promotes || n <= 160 || n > 256);
+    }
   }
 }
 

@@ -85,6 +85,13 @@ class Gemm(Cli):
         said = self.refused("gemm", "--machine", "sim", *SIZE, "--epilogue", "d = acc + row(v:cf64)", status=2)
         self.assertIn("--epilogue: argument 0 ('v') has elements of cf64: the values of this epilogue are real", said)
 
+    def test_a_row_that_tiles_may_not_hold_lies_in_those_of_a_cluster(self):
+        for n in cases("192", "256"):
+            answer = json.loads(self.text("gemm", "--machine", "sim", "--json", "--m", "64", "--n", n, "--k", "128", "--a", "e4m3", "--b",
+                                          "e4m3", "--promote", "--epilogue", "d = softmax(acc)"))
+            self.assertTrue(answer["ok"] and answer["clean"], answer)
+            self.assertEqual(answer["verified"]["elements"], 64 * int(n))
+
     def grouped(self, *arguments):
         return json.loads(self.text("gemm", "--machine", "sim", "--json", "--tile", "64x64", "--cluster", "1x1", *arguments))
 

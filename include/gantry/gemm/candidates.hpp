@@ -50,10 +50,11 @@ GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph,
 GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
                                       const Architecture& arch = kH200);
 
-// True if the tile, or those of a cluster along N, hold all columns of a row that the epilogue combines. A row of up to
-// 256 columns is held by one tile; a longer one by a cluster, half of which would not hold it. If none are wide enough,
-// true for the widest: planning refuses them with the widest row that works.
-GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph);
+// Which tiles hold all columns of a row that the epilogue combines. A row of up to 256 columns is held by one tile, and
+// where tiles may not be that wide by a cluster along N; a longer one by a cluster; and by none of which half would
+// hold it. If none are wide enough, the widest count: planning refuses them with the widest row that works.
+enum class RowRoom : std::uint8_t { none, spread, best };  // spread: where there is no better
+GANTRY_LINKAGE RowRoom row_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph);
 
 // Designs that come into question for a workload with this epilogue, staged for its sizes. Where a row that is combined
 // is longer than any tile, they have clusters along N that hold it.

@@ -90,22 +90,26 @@ GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph&
   return tile.m > 0 && tile.n > 0 ? staged_for(o, graph, staging_class(tile, w, arch)) : o;
 }
 
-GANTRY_LINKAGE bool has_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
-  if (fusion::longest_span(graph) != fusion::kWholeRow) return true;
+GANTRY_LINKAGE RowRoom row_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
+  if (fusion::longest_span(graph) != fusion::kWholeRow) return RowRoom::best;
   const int tile = design.options.tile.n, ctas = design.part.row_ctas.count;
-  if (w.n <= kSm90.wgmma_columns) return tile >= w.n && ctas <= 2;
+  const bool short_row = w.n <= kSm90.wgmma_columns;
+  if (short_row && tile >= w.n) return ctas <= 2 ? RowRoom::best : RowRoom::none;
   const std::int64_t most = kSm90.wgmma_columns * kSm90.portable_cluster, columns = tile * ctas;
-  return columns >= (w.n < most ? w.n : most) && columns / 2 < w.n;
+  if (columns < (w.n < most ? w.n : most) || columns / 2 >= w.n) return RowRoom::none;
+  return short_row ? RowRoom::spread : RowRoom::best;
 }
 
 GANTRY_LINKAGE std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
                                                        const Architecture& arch) {
-  std::vector<GemmDesign> out;
+  std::vector<GemmDesign> out, spread;
   for (const GemmOptions& request : gemm_requests(w, graph)) {
     const GemmDesign design = make_gemm_design(staged_for(request, graph, w, arch), graph);
-    if (design.ok() && has_room(design, w, graph)) out.push_back(design);
+    if (!design.ok()) continue;
+    const RowRoom room = row_room(design, w, graph);
+    if (room != RowRoom::none) (room == RowRoom::best ? out : spread).push_back(design);
   }
-  return out;
+  return out.empty() ? spread : out;
 }
 
 }  // namespace gantry

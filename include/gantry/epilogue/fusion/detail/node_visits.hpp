@@ -13,9 +13,7 @@
 #include <gantry/epilogue/fusion/rotation.hpp>
 #include <gantry/epilogue/fusion/tile_reductions.hpp>
 
-namespace gantry::fusion {
-
-namespace detail {
+namespace gantry::fusion::detail {
 
 // Element i of a vector. Elements of fewer than 8 bits lie packed, the first in the lowest bits (numeric/packed.hpp).
 template <class Value, class Element>
@@ -452,6 +450,4 @@ struct NodeVisits {
   }
 };
 
-}  // namespace detail
-
-}  // namespace gantry::fusion
+}  // namespace gantry::fusion::detail
