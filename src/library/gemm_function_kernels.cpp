@@ -3,6 +3,8 @@
 #include <exception>
 #include <new>
 
+#include <gantry/gemm/alignment.hpp>
+
 #include "gemm_function.hpp"
 
 namespace gantry {
