@@ -36,6 +36,7 @@ namespace ffi = xla::ffi;
 constexpr int kNumbers = 17, kMatrices = 4, kScales = 2;
 constexpr std::size_t kFirstStride = kNumbers, kFirstScaleStride = kNumbers + 2 * kMatrices;
 constexpr std::size_t kWorkspaceAlignment = 256;
+constexpr std::size_t kScratchAlignment = 16;  // XLA refuses to give more
 
 ffi::Error refused(gantry_status status) {
   const auto code = status == GANTRY_INVALID_ARGUMENT ? ffi::ErrorCode::kInvalidArgument
@@ -281,6 +282,12 @@ ffi::Error not_of_host() {
                     "gantry: an operand is memory of a device, and XLA called the handler for the host");
 }
 
+// The first multiple of `alignment`, a power of two, from `memory` on.
+void* aligned(void* memory, std::size_t alignment) {
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  return reinterpret_cast<void*>((at + alignment - 1) & ~(alignment - 1));
+}
+
 // Runs on a device; `launch` runs a call with the workspace that the caller gives.
 template <class Launch>
 ffi::Error run(int device, void* stream, ffi::RemainingArgs in, ffi::RemainingRets out,
@@ -335,10 +342,10 @@ ffi::Error run_on_cuda(void* stream, std::int32_t device, ffi::ScratchAllocator 
       call.workspace = call.d.data;
       call.workspace_bytes = gemm.workspace;
       if (gemm.workspace > 0) {
-        const std::optional<void*> memory = allocator.Allocate(gemm.workspace, kWorkspaceAlignment);
+        const std::optional<void*> memory = allocator.Allocate(gemm.workspace + kWorkspaceAlignment, kScratchAlignment);
         if (!memory.has_value())
           return ffi::Error(ffi::ErrorCode::kResourceExhausted, "gantry: XLA has no memory for workspace");
-        call.workspace = *memory;
+        call.workspace = aligned(*memory, kWorkspaceAlignment);
       }
       const gantry_status status = gantry_gemm_run(gemm.handle, &call);
       const std::optional<std::size_t> needed = status == GANTRY_OK ? std::nullopt : missing_workspace();
