@@ -87,7 +87,8 @@ def test_groups_gather_rows_and_have_factors_of_blocks(rng):
     given = {"groups": offsets, "out_dtype": "f32"}
     d = jax.jit(lambda a, b, *s: gantry.jax.gemm(a, b, block_scales=s, **given))(a, b, *scales)
     expected = gantry.gemm(as_numpy(a), as_numpy(b), block_scales=scales, **given)
-    assert (as_numpy(d)[:64] == expected[:64]).all()  # which test_rows.py compares with NumPy
+    # Which test_rows.py compares with NumPy. Scales are applied by one rounding on a GPU, by two on the simulated SM.
+    close(as_numpy(d)[:64], expected[:64], relative=2.0**-21)
 
 
 def test_counts_use_the_first_rows_of_each_group(rng):
