@@ -9,6 +9,7 @@
 #include <gantry/atom/copy_operations.hpp>
 #include <gantry/atom/gemm.hpp>
 #include <gantry/atom/im2col_copy.hpp>
+#include <gantry/atom/matrix_coordinates.hpp>
 #include <gantry/atom/matrix_descriptor.hpp>
 #include <gantry/atom/mma_atom.hpp>
 #include <gantry/atom/mma_copy.hpp>

@@ -24,6 +24,19 @@ Operation operation_of(CopyKind kind) {
   return Operation::none;
 }
 
+// From the map's address to the tensor's end, in whole chunks of 16 bytes; 0 where strides wrap around the address
+// space, so that the map does not say where its tensor ends (tma/ragged.hpp).
+std::uint64_t bytes_of_tensor(const TmaDescriptorParams& map) {
+  constexpr double kAddressSpace = 0x1p48;
+  auto extent = static_cast<double>(map.dims[0]) * element_bytes(map.data_type);
+  std::uint64_t bytes = map.dims[0] * static_cast<std::uint64_t>(element_bytes(map.data_type));
+  for (std::uint32_t i = 1; i < map.rank; ++i) {
+    extent += static_cast<double>(map.dims[i] - 1) * static_cast<double>(map.strides[i - 1]);
+    bytes += (map.dims[i] - 1) * map.strides[i - 1];
+  }
+  return extent < kAddressSpace ? (bytes + 15) / 16 * 16 : 0;
+}
+
 TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
   if (grid().shared_owner(copy.map)) {
     fault("tensor-map-space", site,
@@ -57,9 +70,8 @@ TmaDescriptorParams map_of(const TensorCopy& copy, SiteId site) {
     fault("tensor-map-mismatch", site,
           copy.im2col ? "An im2col copy was given a tiled map." : "A tiled copy was given an im2col map.");
   }
-  std::uint64_t extent = map->dims[0] * static_cast<std::uint64_t>(element_bytes(map->data_type));
-  for (std::uint32_t i = 1; i < map->rank; ++i) extent += (map->dims[i] - 1) * map->strides[i - 1];
-  grid().global_memory().allow(map->address, (extent + 15) / 16 * 16);
+  if (const std::uint64_t extent = bytes_of_tensor(*map); extent > 0)
+    grid().global_memory().allow(map->address, extent);
   if (map->address == 0) fault("illegal-address", site, "A copy was given a tensor map of a tensor at a null address.");
   return *map;
 }
@@ -159,6 +171,18 @@ bool can_reduce(ReduceOp op, TmaDataType type) {
   }
 }
 
+// A box that has nothing of the tensor reads the map's address, which may be no memory: seen on an H200.
+void touch(const Box& box, const TmaDescriptorParams& map, SiteId site) {
+  for (const Piece& piece : box.pieces) {
+    if (piece.global != 0) return;
+  }
+  if (grid().global_memory().is_there(map.address, 1, false)) return;
+  fault("illegal-address", site,
+        "A load was given a box that lies wholly beyond the extents of its tensor map: TMA then reads the map's "
+        "address, " +
+            address_text(map.address) + ", which is no memory of the host.");
+}
+
 void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
   Thread& thread = self();
   Cta* own = nullptr;
@@ -166,6 +190,7 @@ void load(const TensorCopy& copy, const TmaDescriptorParams& map, SiteId site) {
   const Box box = copy.im2col ? im2col_box(map, copy.coordinates, copy.offsets, address)
                               : tiled_box(map, copy.coordinates, address);
   check_range(box, *own, site);
+  if (!copy.im2col) touch(box, map, site);
   const Transform transform{
       .rounds_to_tf32 = map.data_type == TmaDataType::tf32 || map.data_type == TmaDataType::tf32_ftz,
       .fill = static_cast<std::uint16_t>(map.fill == TmaFill::nan ? 0x7FF7 : 0)};

@@ -299,6 +299,8 @@ std::vector<Case> groups() {
   const ArgumentReasons sound = grouped<OfRows>({.offsets = array});
   return {
       {ArgumentRule::groups_missing, grouped<OfRows>({}), sound},
+      {ArgumentRule::group_lines, grouped<OfRows>({.offsets = array}, (1 << 30) + 1),
+       grouped<OfRows>({.offsets = array}, 1 << 30)},
       {ArgumentRule::groups_not_asked, with([&](auto& args) { args.groups.offsets = array; }), with([](auto&) {})},
       {ArgumentRule::groups_twice, grouped<OfRows>({array, array}), sound},
       {ArgumentRule::groups_masked_k, grouped<OfK>({.counts = array}), grouped<OfK>({.offsets = array})},

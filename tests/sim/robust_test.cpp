@@ -5,6 +5,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "simulate.hpp"
 
@@ -64,6 +66,31 @@ TEST(Robust, AddressesThatAreNoMemoryAreReported) {
     expect_misuse("illegal-address",
                   [=](Storage&, bool broken) { red(op_add, space_global, broken ? pointer : &words[0], 1u); });
   }
+}
+
+// Seen on an H200: the map's address is read, although no element of the box lies in the tensor.
+TEST(Robust, ABoxBeyondAMapWhoseAddressIsNoMemoryIsReported) {
+  const long page = sysconf(_SC_PAGESIZE);
+  auto* const pages = static_cast<unsigned char*>(
+      mmap(nullptr, static_cast<std::size_t>(2 * page), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(mprotect(pages + page, static_cast<std::size_t>(page), PROT_READ | PROT_WRITE), 0);
+  // Rows 0 to 3 of the map are no memory, rows 4 to 7 are.
+  TmaDescriptorParams params{.data_type = TmaDataType::u32, .rank = 2, .dims = {16, 8}};
+  params.address = reinterpret_cast<std::uint64_t>(pages + page) - 4 * 64;
+  params.strides[0] = 64;
+  params.box[0] = 16;
+  const EncodedTmaDescriptor encoded = encode_packed(params);
+  ASSERT_TRUE(encoded.ok());
+  expect_misuse("illegal-address", [&](Storage& s, bool broken) {
+    mbarrier_init(&s.full, 1);
+    fence_mbarrier_init(sem_release, scope_cluster);
+    mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, 64);
+    const std::int32_t at[2] = {0, broken ? 8 : 4};
+    cp_async_bulk_tensor(space_cluster, space_global, s.tile, &encoded.map, at, &s.full);
+    wait(&s.full, 0);
+  });
+  munmap(pages, static_cast<std::size_t>(2 * page));
 }
 
 TEST(Robust, CopiesFromAndToAddressesThatAreNoMemoryAreReported) {

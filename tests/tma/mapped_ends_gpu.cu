@@ -1,6 +1,6 @@
 // Which memory TMA touches where boxes reach beyond a tensor map's extents. A matrix lies in memory of its own, with
-// nothing mapped before and behind it; each case is a process of its own, since an illegal access ends it. Prints a line
-// for each case, and "N passed, N failed" last.
+// nothing mapped before and behind it; each case is a process of its own, since an illegal access ends it. Prints a
+// line for each case, and "N passed, N failed" last.
 //
 //   nvcc -std=c++20 -Iinclude -gencode arch=compute_90a,code=sm_90a tests/tma/mapped_ends_gpu.cu -lcuda
 //        -o mapped_ends && ./mapped_ends
@@ -8,14 +8,14 @@
 #include <cstring>
 #include <vector>
 
+#include <cuda.h>
+#include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda.h>
-#include <cuda_runtime.h>
-
 #include <gantry/arch.hpp>
 #include <gantry/tma/encode.hpp>
+#include <gantry/tma/ragged.hpp>
 
 namespace {
 
@@ -31,7 +31,8 @@ struct Coordinates {
 };
 
 template <int Rank>
-__global__ void copy_box(const __grid_constant__ TmaDescriptor map, Coordinates<Rank> c, std::uint16_t* out, bool store) {
+__global__ void copy_box(const __grid_constant__ TmaDescriptor map, Coordinates<Rank> c, std::uint16_t* out,
+                         bool store) {
   __shared__ alignas(1024) std::uint16_t tile[kBoxRows * kColumns];
   __shared__ std::uint64_t full;
   if (threadIdx.x == 0) {
@@ -104,11 +105,8 @@ TmaDescriptorParams params_of(Form form, const void* matrix) {
     p.strides[1] = kPitch;
   }
   if (form == Form::wrapped) {
-    p.rank = 4;
-    p.dims[1] = std::uint64_t{1} << 30;
-    p.dims[2] = p.dims[3] = (std::uint64_t{1} << 31) - (1 << 16);
-    p.strides[1] = kPitch;
-    p.strides[2] = (std::uint64_t{1} << 35) - kPitch;
+    p.rank = 3;
+    return ragged(p);
   }
   return p;
 }
@@ -156,8 +154,8 @@ int run(Form form, const Case& c, bool store) {
   } else if (form == Form::before) {
     result = launch<3>(params, {{c.column, kRows - c.size + c.row, c.begin + c.size}}, out, store);
   } else {
-    constexpr int kOrigin = 1 << 30;
-    result = launch<4>(params, {{c.column, kOrigin - c.size + c.row, c.begin + c.size, kOrigin}}, out, store);
+    const GroupLines group = group_lines(kRows, c.begin, c.begin + c.size);
+    result = launch<4>(params, {{c.column, group.origin + c.row, group.end, kRaggedLines}}, out, store);
   }
   if (result != 0) return result;
   std::vector<std::uint16_t> got(kBoxRows * kColumns), after(kBlock / 2);

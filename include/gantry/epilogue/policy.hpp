@@ -113,6 +113,7 @@ struct EpiloguePolicy {
   bool reuse_smem_c = false;
   bool delay_tma_store = false;
   bool own_maps = false;           // of C, D and tensors: a pointer array of GEMMs, whose maps a kernel writes
+  bool ragged = false;             // groups share C, D and tensors, whose maps are ragged
   RowCtas row_ctas{};              // of a GEMM's cluster, for what is combined over a row
   bool gated = false;              // a value of D has two accumulators; gemm/gated.hpp has their order
   bool deadlock_bypassed = false;  // for the demonstration of the deadlock; see CollectiveBuilder
@@ -158,7 +159,8 @@ struct EpiloguePolicy {
             .warpgroups = warpgroups,
             .m_runs = epi_tile.rows,
             .n_runs = epi_tile.columns,
-            .row_ctas = row_ctas};
+            .row_ctas = row_ctas,
+            .ragged = ragged};
   }
 
   // Epilogue tiles of a CTA tile, of which there are none without one.

@@ -18,6 +18,7 @@
 
 #include <gantry/atom/copy.hpp>
 #include <gantry/atom/copy_operations.hpp>
+#include <gantry/atom/matrix_coordinates.hpp>
 #include <gantry/atom/mma_copy.hpp>
 #include <gantry/atom/tma_copy.hpp>
 #include <gantry/epilogue/operations_by_tile.hpp>
@@ -85,7 +86,7 @@ struct StagedTile {
 
   template <TmaOp kOp>
   struct Plan {
-    static constexpr TmaPlan value = subtile_plan(Shape::element, row_major, kBox, kOp);
+    static constexpr TmaPlan value = subtile_plan(Shape::element, row_major, kBox, kOp, tile.ragged);
   };
 
   // Subtile (em, en) of a CTA's tile into a buffer; kStageBytes are credited to the barrier.
@@ -188,8 +189,7 @@ struct StagedTile {
 
   template <class Tma>
   GANTRY_INLINE static auto partition(const Tma& tma, Element* buffers, const TileCoordinate& at) {
-    // Extents do not enter coordinates: the tensor map clips.
-    const auto matrix = tma.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, at.map_batch);
+    const auto matrix = matrix_coordinates<tile.ragged>(tma, at.map_batch);
     const auto tiles =
         local_tile(domain_offset(coord(at.map_row, at.map_column), matrix), Tile<kBox.m, kBox.n>{}, coord(_, _));
     return tma_partition(tma, 0, group_modes<0, 2>(shared(buffers)), group_modes<0, 2>(tiles));

@@ -46,13 +46,15 @@ GANTRY_HD constexpr TmaPlan subtile_plan(const SubtileCopy& copy) {
                                       : format.nearest});
 }
 
-// Of a batch of matrices whose sizes and other strides come at run time.
-GANTRY_HD constexpr TmaPlan subtile_plan(ElementType element, bool row_major, TileMN subtile, TmaOp op) {
+// Of a batch of matrices whose sizes and other strides come at run time, or of one that all groups share.
+GANTRY_HD constexpr TmaPlan subtile_plan(ElementType element, bool row_major, TileMN subtile, TmaOp op,
+                                         bool ragged = false) {
+  const MatrixMode contiguous = row_major ? MatrixMode::second : MatrixMode::first;
   return subtile_plan({.element = element,
                        .row_major = row_major,
                        .subtile = subtile,
                        .op = op,
-                       .gmem = matrix_batch(row_major ? MatrixMode::second : MatrixMode::first)});
+                       .gmem = ragged ? ragged_matrix(contiguous) : matrix_batch(contiguous)});
 }
 
 }  // namespace gantry

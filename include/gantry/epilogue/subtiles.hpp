@@ -57,6 +57,7 @@ struct Subtiles {
   int warpgroups = 1;           // that hold the tile's accumulators, one above the other
   TileRuns m_runs{}, n_runs{};  // of a subtile's rows and columns; {}: neighbours all of them
   RowCtas row_ctas{};
+  bool ragged = false;  // groups share D, C and tensors: their maps are ragged (tma/ragged.hpp)
 
   GANTRY_HD constexpr TileRuns row_runs() const { return m_runs.extent == 0 ? TileRuns{epi_m} : m_runs; }
   GANTRY_HD constexpr TileRuns column_runs() const { return n_runs.extent == 0 ? TileRuns{epi_n} : n_runs; }

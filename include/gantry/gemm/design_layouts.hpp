@@ -12,6 +12,7 @@
 #include <gantry/epilogue/subtile_layout.hpp>
 #include <gantry/gemm/design_types.hpp>
 #include <gantry/gemm/gated.hpp>
+#include <gantry/gemm/grouped.hpp>
 
 namespace gantry {
 
@@ -43,7 +44,8 @@ struct OperandTile {
   Major major = Major::K;
   SwizzleMode swizzle = SwizzleMode::b128;
   int rows = 128, k = 64;
-  bool gated = false;  // rows in the order of gated.hpp
+  bool gated = false;   // rows in the order of gated.hpp
+  bool ragged = false;  // all groups share the matrix
 };
 GANTRY_HD constexpr ComposedLayout operand_stages(const OperandTile& t, int stages) {
   const IntTuple shape = make_shape(Int::fixed(t.rows), Int::fixed(t.k), Int::fixed(stages));
@@ -61,19 +63,21 @@ GANTRY_HD constexpr ComposedLayout operand_stage(const OperandTile& t) {
 // `sharers` CTAs of a cluster load a part each and multicast it.
 GANTRY_HD constexpr TmaPlan operand_plan(const OperandTile& t, int sharers) {
   if (t.gated) return gated_plan(t.element, operand_stage(t), sharers);
+  const MatrixMode contiguous = t.major == Major::K ? MatrixMode::second : MatrixMode::first;
   return plan_structure(
       {.op = sharers > 1 ? TmaOp::load_multicast : TmaOp::load,
-       .gtensor = {.element = t.element,
-                   .layout = matrix_batch(t.major == Major::K ? MatrixMode::second : MatrixMode::first)},
+       .gtensor = {.element = t.element, .layout = t.ragged ? ragged_matrix(contiguous) : matrix_batch(contiguous)},
        .smem = operand_stage(t),
        .num_multicast = sharers});
 }
 
 GANTRY_HD constexpr OperandTile tile_a(const GemmDesign& d) {
-  return {d.options.a, d.options.major_a, d.swizzle_a, d.options.tile.m, d.options.tile.k};
+  const GemmOptions& o = d.options;
+  return {o.a, o.major_a, d.swizzle_a, o.tile.m, o.tile.k, false, shares_matrix(d, 'A')};
 }
 GANTRY_HD constexpr OperandTile tile_b(const GemmDesign& d) {
-  return {d.options.b, d.options.major_b, d.swizzle_b, d.options.tile.n, d.options.tile.k, d.gated()};
+  const GemmOptions& o = d.options;
+  return {o.b, o.major_b, d.swizzle_b, o.tile.n, o.tile.k, d.gated(), shares_matrix(d, 'B')};
 }
 
 // ---- Rings of subtiles: C, D and auxiliary tensors of the collective, slabs of the other two stores
@@ -81,7 +85,7 @@ GANTRY_HD constexpr OperandTile tile_b(const GemmDesign& d) {
 // The box of an auxiliary tensor of the graph. Requires one that is staged.
 GANTRY_HD constexpr TmaMatrixBox auxiliary_box(const GemmDesign& d, const fusion::Argument& a) {
   const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
-  return compact(subtile_plan(a.element, a.row_major, d.part.epi_tile.extents(), op));
+  return compact(subtile_plan(a.element, a.row_major, d.part.epi_tile.extents(), op, d.part.ragged));
 }
 
 // ---- Workspace

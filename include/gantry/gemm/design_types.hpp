@@ -133,7 +133,8 @@ struct GemmDesign {
             .n = part.cta_tile.n,
             .epi_m = part.epi_tile.m,
             .epi_n = part.epi_tile.n,
-            .row_ctas = part.row_ctas};
+            .row_ctas = part.row_ctas,
+            .ragged = part.ragged};
   }
 
   // Tiles of clusters, and K tiles, of a GEMM's extents. Extents may be near 2^31.

@@ -37,6 +37,7 @@
 #include <gantry/arch/wgmma.hpp>
 #include <gantry/atom/accumulator.hpp>
 #include <gantry/atom/gemm.hpp>
+#include <gantry/atom/matrix_coordinates.hpp>
 #include <gantry/atom/tma_copy.hpp>
 #include <gantry/gemm/gather.hpp>
 #include <gantry/gemm/group_maps.hpp>
@@ -174,17 +175,15 @@ struct Mainloop : GemmShape<Design> {
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
   }
 
-  // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates. Extents do not enter them: the
-  // tensor map clips.
+  // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates.
   template <bool group_of_rows, class Copy>
   GANTRY_INLINE static auto matrix(const Copy& load, const Work& work) {
-    const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
     if constexpr (group_of_rows) {
-      return domain_offset(coord(work.group.origin, 0), all(_, _, work.group.end));
+      return domain_offset(coord(work.group.origin, 0), matrix_coordinates<true>(load, work.group.end));
     } else if constexpr (kGroups == GemmGrouping::along_k) {
-      return domain_offset(coord(0, work.group.origin), all(_, _, work.group.end));
+      return domain_offset(coord(0, work.group.origin), matrix_coordinates<true>(load, work.group.end));
     } else {
-      return all(_, _, Shape::kOwnMaps ? 0 : work.batch);
+      return matrix_coordinates<false>(load, Shape::kOwnMaps ? 0 : work.batch);
     }
   }
 

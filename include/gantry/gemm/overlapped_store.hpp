@@ -24,6 +24,7 @@
 #include <gantry/atom/convert.hpp>
 #include <gantry/atom/copy.hpp>
 #include <gantry/atom/copy_operations.hpp>
+#include <gantry/atom/matrix_coordinates.hpp>
 #include <gantry/atom/mma_copy.hpp>
 #include <gantry/atom/tma_copy.hpp>
 #include <gantry/gemm/math_warpgroup.hpp>
@@ -40,6 +41,7 @@ struct OverlappedStore : GemmShape<Design> {
   static constexpr ElementType kElement = Design::design.options.d;
   using Element = element_t<kElement>;
   static constexpr int kSlabM = Design::design.part.epi_tile.m, kSlabN = Design::design.part.epi_tile.n;
+  static constexpr bool kRagged = Design::design.part.ragged;
   static constexpr int kSteps = kTileN / kSlabN;
   static constexpr int kBuffers = kSlabBuffers;
   static_assert(Design::design.store == GemmStore::overlapped || Design::design.store == GemmStore::own,
@@ -52,7 +54,7 @@ struct OverlappedStore : GemmShape<Design> {
                       make_shape(Int::fixed(kTileM), Int::fixed(kSlabN), Int::fixed(kBuffers)));
   };
   struct StoreD {
-    static constexpr TmaPlan value = subtile_plan(kElement, true, {kSlabM, kSlabN}, TmaOp::store);
+    static constexpr TmaPlan value = subtile_plan(kElement, true, {kSlabM, kSlabN}, TmaOp::store, kRagged);
   };
 
   struct Params {
@@ -95,8 +97,7 @@ struct OverlappedStore : GemmShape<Design> {
       Mine::meet();
       if (issues()) {
         const TmaCopy<StoreD> store{map(slot_)};
-        // Extents do not enter coordinates: the tensor map clips.
-        const auto matrix = store.get_tma_tensor(1 << 30, 1 << 30, 1 << 30)(_, _, batch_);
+        const auto matrix = matrix_coordinates<kRagged>(store, batch_);
         const auto slabs = local_tile(domain_offset(coord(row_, 0), matrix), Tile<kSlabM, kSlabN>{}, coord(m_, _));
         const auto half = local_tile(shared(), Tile<kSlabM, kSlabN>{}, coord(Mine::number(), 0));
         const auto parts = tma_partition(store, 0, group_modes<0, 2>(half), group_modes<0, 2>(slabs));

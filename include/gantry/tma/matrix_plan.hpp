@@ -22,8 +22,14 @@ GANTRY_HD constexpr Layout matrix_batch(MatrixMode contiguous) {
   return make_layout(make_shape(u, u, u),
                      contiguous == MatrixMode::second ? make_stride(u, one, u) : make_stride(one, u, u));
 }
+// Likewise (first, second, end, turn), the modes of a ragged map (ragged.hpp).
+GANTRY_HD constexpr Layout ragged_matrix(MatrixMode contiguous) {
+  const Int u = Int::unknown(), one = Int::fixed(1);
+  return make_layout(make_shape(u, u, u, u),
+                     contiguous == MatrixMode::second ? make_stride(u, one, u, u) : make_stride(one, u, u, u));
+}
 
-// Requires a plan that is ok() over matrix_batch(...).
+// Requires a plan that is ok() over matrix_batch(...) or ragged_matrix(...).
 GANTRY_HD constexpr TmaMatrixBox compact(const TmaPlan& plan) {
   TmaMatrixBox box;
   box.op = plan.op;

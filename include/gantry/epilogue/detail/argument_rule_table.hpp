@@ -24,6 +24,10 @@ GANTRY_X(size_too_large, refused,
          "{operand} is {actual}",
          "TMA coordinates have 32 bits",
          "the nearest value that works is {nearest}")
+GANTRY_X(group_lines, refused,
+         "{operand} is {actual}, of all groups",
+         "ragged tensor maps count the rows of a group up to 2^30",
+         "the nearest value that works is {nearest}")
 GANTRY_X(gate_columns, refused,
          "N is {actual}, and the epilogue is gated",
          "gate and up have the same number of columns, and both come from B 8 rows at a time: N is a multiple of 16",

@@ -7,7 +7,8 @@ namespace gantry::detail {
 
 GANTRY_LINKAGE TmaMatrixBox GraphEpilogue::box(const fusion::Argument& a) const {
   const TmaOp op = a.kind == fusion::ArgumentKind::aux_in ? TmaOp::load : TmaOp::store;
-  return compact(subtile_plan(a.element, a.row_major, {tile.row_runs().extent, tile.column_runs().extent}, op));
+  return compact(
+      subtile_plan(a.element, a.row_major, {tile.row_runs().extent, tile.column_runs().extent}, op, tile.ragged));
 }
 
 // Bytes hold whole bits of one row.

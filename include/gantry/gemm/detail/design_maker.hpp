@@ -194,6 +194,7 @@ class GemmDesignMaker {
     } else {
       lay_out_collective();
     }
+    d_.part.ragged = groups_tiles(o.groups);
     s.epilogue_pipelines = warpgroups * s.epilogue_part;
     const int barriers = d_.epilogue_loads ? 2 * kBarrierBytes * d_.part.stages_c : 0;
     s.epilogue_bytes = s.epilogue_pipelines + warpgroups * barriers;
@@ -321,7 +322,7 @@ class GemmDesignMaker {
       return;
     }
     const TmaOp op = d_.store == GemmStore::reduce_add ? TmaOp::reduce_add : TmaOp::store;
-    d_.d = compact(subtile_plan(o.d, !is_m_major(o.layout_d), d_.part.epi_tile.extents(), op));
+    d_.d = compact(subtile_plan(o.d, !is_m_major(o.layout_d), d_.part.epi_tile.extents(), op, d_.part.ragged));
   }
 
   // ---- Parameters

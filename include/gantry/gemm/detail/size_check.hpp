@@ -2,6 +2,7 @@
 //
 //   not negative                                       size_negative
 //   at most kMostExtent, as coordinates are int        size_too_large
+//   at most kRaggedLines, of rows or K of all groups   group_lines
 //   N a multiple of kGatedRows, where columns gate     gate_columns
 //   few enough for the scheduler to number all K tiles too_many_tiles, too_many_tiles_for_any_m
 //
@@ -49,6 +50,12 @@ GANTRY_COLD inline void check_extents(const GemmDesign& design, const GemmExtent
   check_extent("N", e.n, most(&GemmExtents::n), out);
   check_extent("K", e.k, most(&GemmExtents::k), out);
   check_extent("batch", e.batch, most(&GemmExtents::batch), out);
+  const GemmGrouping groups = design.options.groups;
+  const bool of_rows = groups_tiles(groups), of_k = groups == GemmGrouping::along_k;
+  const std::int64_t lines = of_rows ? (groups == GemmGrouping::along_n ? e.n : e.m) : of_k ? e.k : 0;
+  if (lines > kRaggedLines && lines <= kMostExtent) {
+    out.add({.rule = ArgumentRule::group_lines, .operand = of_k ? "K" : "M", .actual = lines, .nearest = kRaggedLines});
+  }
   if (design.gated() && e.n % kGatedRows != 0) {
     out.add({.rule = ArgumentRule::gate_columns,
              .actual = e.n,
