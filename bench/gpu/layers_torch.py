@@ -4,7 +4,7 @@
     PYTHONPATH=build/release/python bench/gpu/layers_torch.py [--json FILE] [--only TEXT] [--no-compile]
 
 Everything is bf16. Times are medians of five bursts of 12 ms, each after a rest; `sustained` repeats one side for a second at a
-time. Results and gradients are compared first. Rows: SwiGLU as one gated GEMM, `Linear` with bias and GELU, an MLP with its
+time. Results and gradients are compared first, and kernels are compiled before anything is timed. Rows: SwiGLU as one gated GEMM, `Linear` with bias and GELU, an MLP with its
 backward pass and each of its GEMMs beside torch's matmul of the same operands, a block of GPT-2 medium's size in training, and
 the host's time of a call. Needs a GPU and PyTorch.
 """
@@ -110,6 +110,8 @@ def gated(report):
         out, plain = torch.empty(m, hidden, device="cuda", dtype=x.dtype), torch.empty(m, 2 * hidden, device="cuda", dtype=x.dtype)
         fused = gantry.plan(x, w, epilogue=text, out=out)
         product = gantry.plan(x, w, out=plain)
+        for plan in (fused, product):
+            gantry.warm_up(plan, [(m, 2 * hidden, k)])
         fused(x, w, out=out)
         report.row("gated", (m, hidden, k), {
             "ours": lambda: fused(x, w, out=out),
@@ -123,6 +125,7 @@ def gated(report):
 def linear(report):
     for m, n, k in LINEAR:
         x, layer = randn(m, k), gantry.torch.Linear(k, n, activation="gelu_tanh", device="cuda", dtype=torch.bfloat16)
+        layer.warm_up([(m,)])
         theirs = lambda: F.gelu(F.linear(x, layer.weight, layer.bias), approximate="tanh")
         report.row("linear", (m, n, k), {"ours": lambda: layer(x), "eager": theirs, "compiled": report.compiled(theirs)},
                    difference(layer(x), theirs()))
@@ -131,6 +134,7 @@ def linear(report):
 def mlp(report):
     for m, features, hidden in MLPS:
         layer = gantry.torch.MLP(features, hidden, activation="gelu_tanh", device="cuda", dtype=torch.bfloat16)
+        layer.warm_up([(m,)])
         x, g = randn(m, features).requires_grad_(True), randn(m, features)
         parameters = list(layer.parameters())
 
@@ -198,6 +202,7 @@ def block(report):
     ours = Block().to("cuda", torch.bfloat16)
     ours.load_state_dict(theirs.state_dict())
     print(gantry.torch.replace(ours), flush=True)
+    gantry.warm_up(ours, [(8192,)])
     x = randn(8, 1024, 1024)
 
     def step_of(module, called):

@@ -177,6 +177,8 @@ class GANTRY_API Context {
   // What is worth knowing and stops nothing, a reason for each: a cache that is not used, lines of a tuning file that
   // cannot be read.
   const Status& notes() const;
+  // Until none of its functions has a kernel that is being compiled.
+  void wait_for_compilations() const;
 
   Result<GemmFunction> gemm(const GemmRequest& request) const;
 

@@ -153,6 +153,8 @@ GANTRY_C_API int32_t gantry_context_is_simulated(const gantry_context* context);
 /* What is worth knowing and stops nothing, a sentence a line: a cache that is not used, say. Lives as long as the
  * context. */
 GANTRY_C_API const char* gantry_context_notes(const gantry_context* context);
+/* Returns when none of its GEMMs has a kernel that is being compiled in the background. */
+GANTRY_C_API void gantry_context_wait_for_compilations(const gantry_context* context);
 
 /* ---- A GEMM of given elements and epilogue, for any sizes */
 

@@ -110,6 +110,13 @@ class Context:
         """What is worth knowing and stops nothing: a cache that is not used, say."""
         return self.handle.notes.splitlines()
 
+    def wait_for_compilations(self) -> None:
+        """Returns when none of its GEMMs has a kernel that is being compiled in the background.
+
+        >>> gantry.Context("simulated").wait_for_compilations()
+        """
+        self.handle.wait_for_compilations()
+
     def gemm(self, **options) -> _core.Gemm:
         """The GEMM of these elements and this epilogue; the same one each time, whether or not defaults are written."""
         options = {**_GEMM_OPTIONS, **options}
@@ -152,3 +159,11 @@ def default_context(device: str, index: int) -> Context:
                     found = Context("simulated", most_kernels=1, shipped=shipped)
                 _contexts[key] = found
     return found
+
+
+def wait_for_default_contexts() -> None:
+    """Until none of the contexts that arrays run on has a kernel that is being compiled in the background."""
+    with _lock:
+        found = list(_contexts.values())
+    for context in found:
+        context.wait_for_compilations()

@@ -19,6 +19,7 @@ class Context:
     simulated: bool
     notes: str
     def __init__(self, **options: Any) -> None: ...
+    def wait_for_compilations(self) -> None: ...
 
 class Gemm:
     arguments: tuple[tuple[str, str, int, bool, bool, int], ...]

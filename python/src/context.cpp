@@ -74,13 +74,24 @@ PyObject* notes(PyObject* self, void* /*closure*/) {
   return PyUnicode_FromString(gantry_context_notes(reinterpret_cast<ContextObject*>(self)->handle));
 }
 
+PyObject* wait_for_compilations(PyObject* self, PyObject* /*nothing*/) {
+  {
+    const WithoutGil released;
+    gantry_context_wait_for_compilations(reinterpret_cast<ContextObject*>(self)->handle);
+  }
+  Py_RETURN_NONE;
+}
+
 }  // namespace
 
 bool add_context_type(PyObject* module) {
   static PyGetSetDef fields[] = {{"simulated", simulated, nullptr, nullptr, nullptr},
                                  {"notes", notes, nullptr, nullptr, nullptr},
                                  {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyMethodDef methods[] = {{"wait_for_compilations", wait_for_compilations, METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
+                                {Py_tp_methods, reinterpret_cast<void*>(methods)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(drop)},
                                 {Py_tp_getset, fields},
                                 {0, nullptr}};

@@ -380,6 +380,10 @@ int32_t gantry_context_is_simulated(const gantry_context* context) {
   return context->context.is_simulated() ? 1 : 0;
 }
 
+void gantry_context_wait_for_compilations(const gantry_context* context) {
+  if (context != nullptr) context->context.wait_for_compilations();
+}
+
 const char* gantry_context_notes(const gantry_context* context) {
   return context == nullptr ? "" : context->notes.c_str();
 }

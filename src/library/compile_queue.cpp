@@ -66,6 +66,13 @@ bool CompileQueue::add(std::function<void()> job) {
   return true;
 }
 
+void CompileQueue::wait_until_idle() {
+  leave_parent();
+  const std::shared_ptr<Shared> shared = shared_;
+  std::unique_lock<std::mutex> lock(shared->mutex);
+  shared->changed.wait(lock, [&] { return shared->stop || (shared->jobs.empty() && shared->running == 0); });
+}
+
 void CompileQueue::work(const std::shared_ptr<Shared>& shared) {
   std::unique_lock<std::mutex> lock(shared->mutex);
   for (;;) {
@@ -75,6 +82,7 @@ void CompileQueue::work(const std::shared_ptr<Shared>& shared) {
     if (shared->stop) return;
     std::function<void()> job = std::move(shared->jobs.front());
     shared->jobs.pop_front();
+    ++shared->running;
     lock.unlock();
     try {
       job();
@@ -82,6 +90,7 @@ void CompileQueue::work(const std::shared_ptr<Shared>& shared) {
     }
     job = nullptr;  // what it holds may hold the queue
     lock.lock();
+    if (--shared->running == 0 && shared->jobs.empty()) shared->changed.notify_all();
   }
 }
 

@@ -25,6 +25,8 @@ class CompileQueue {
 
   // False where there is no thread for it, and none can be started: the job is dropped. A job that throws ends nothing.
   [[nodiscard]] bool add(std::function<void()> job);
+  // Until nothing is queued, and nothing compiled. Not by a job.
+  void wait_until_idle();
 
  private:
   // What the threads use: they may outlive the queue by a moment.
@@ -33,6 +35,7 @@ class CompileQueue {
     std::condition_variable changed;
     std::deque<std::function<void()>> jobs;
     int idle = 0;
+    int running = 0;  // jobs
     bool stop = false;
   };
 

@@ -58,6 +58,7 @@ Context::Context(const ContextOptions& options) : state_(std::make_shared<State>
 const Status& Context::status() const { return state_->status; }
 bool Context::is_simulated() const { return state_->simulated; }
 const runtime::Device& Context::device() const { return state_->device; }
+void Context::wait_for_compilations() const { state_->queue.wait_until_idle(); }
 const Status& Context::notes() const { return state_->notes; }
 
 Result<GemmFunction> Context::gemm(const GemmRequest& request) const {

@@ -113,9 +113,18 @@ struct Gemm {
 
 [[noreturn]] inline void fail() { TORCH_CHECK(false, gantry_error_message()); }
 
+struct Contexts {
+  std::mutex mutex;
+  std::unordered_map<int, gantry_context*> of_device;
+};
+inline Contexts& contexts() {
+  static auto* all = new Contexts;
+  return *all;
+}
+
 inline gantry_context* context_of(int device) {
-  static auto* all = new std::unordered_map<int, gantry_context*>;
-  gantry_context*& found = (*all)[device];
+  const std::lock_guard<std::mutex> lock(contexts().mutex);
+  gantry_context*& found = contexts().of_device[device];
   if (found == nullptr) {
     gantry_context_options options = GANTRY_CONTEXT_OPTIONS;
     options.machine = device < 0 ? GANTRY_MACHINE_SIMULATED : GANTRY_MACHINE_GPU;

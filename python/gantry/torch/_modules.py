@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from .. import _rules
 from .._errors import refusal
 from ._functional import gated_linear, linear, mlp
+from ._native import wait_for_compilations
 from ._reference import FUNCTIONS
 
 
@@ -57,6 +58,7 @@ def warm_up(
         if parameters:
             with torch.enable_grad():
                 torch.autograd.grad(run(x.requires_grad_(True)).sum(), (x, *parameters))
+    wait_for_compilations()  # where a kernel was there already, a better one may be on its way
     if progress:
         progress(len(sizes), len(sizes))
 

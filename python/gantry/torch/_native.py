@@ -14,7 +14,7 @@ from typing import Iterator
 import torch
 
 from .. import _rules, _shim
-from .._context import shipped_kernels
+from .._context import shipped_kernels, wait_for_default_contexts
 from .._epilogue import with_elements
 from .._errors import CompileFailed
 
@@ -26,6 +26,8 @@ _ELEMENTS = ("", "bf16", "f16", "f32")
 
 #: Why the operators are Python's; empty where they are not.
 why_not = "they have not been asked for"
+
+_library: ctypes.CDLL | None = None
 
 
 def build() -> Path:
@@ -73,7 +75,7 @@ def _hand_over(library: ctypes.CDLL) -> None:
 
 def load() -> bool:
     """Whether the operators are C++'s from now on. Before any of them is defined."""
-    global why_not
+    global why_not, _library
     asked = os.environ.get("GANTRY_TORCH_SHIM", "")
     if asked == "0":
         why_not = "GANTRY_TORCH_SHIM is 0"
@@ -81,10 +83,19 @@ def load() -> bool:
         why_not = "there is no GPU that torch can use"
     else:
         try:
-            _hand_over(ctypes.CDLL(str(build())))
+            library = ctypes.CDLL(str(build()))
+            _hand_over(library)
+            _library = library
             why_not = ""
         except (CompileFailed, OSError) as error:
             if asked == "1":
                 raise
             why_not = str(error)
     return not why_not
+
+
+def wait_for_compilations() -> None:
+    """Until no operator, in C++ or Python, has a kernel that is being compiled in the background."""
+    if _library is not None:
+        _library.gantry_torch_wait_for_compilations()
+    wait_for_default_contexts()

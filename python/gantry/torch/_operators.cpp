@@ -343,4 +343,14 @@ void gantry_torch_add_text(int op, int activation, int element, int bias, const 
 }
 
 void gantry_torch_add_shipped(const char* folder) { tables().shipped.emplace_back(folder); }
+
+// Until no operator has a kernel that is being compiled in the background.
+void gantry_torch_wait_for_compilations() {
+  std::vector<gantry_context*> all;
+  {
+    const std::lock_guard<std::mutex> lock(contexts().mutex);
+    for (const auto& [device, context] : contexts().of_device) all.push_back(context);
+  }
+  for (const gantry_context* context : all) gantry_context_wait_for_compilations(context);
+}
 }
