@@ -163,6 +163,21 @@ TEST_F(ContextTest, InTheBackgroundRunsWhatIsThereUntilTheBetterKernelComes) {
   EXPECT_NE(launches()[2].shared_bytes, launches()[1].shared_bytes);
 }
 
+TEST_F(ContextTest, WaitsForTheCompilationsOfAllItsFunctions) {
+  const Context context(options(CompilePolicy::background));
+  context.wait_for_compilations();  // none
+  const auto plain = context.gemm({}), relu = context.gemm({.epilogue = "d = relu(acc)"});
+  for (const auto* gemm : {&plain, &relu}) ASSERT_TRUE((*gemm)->run(call(8192, 8192, 8192)));
+  {
+    const std::lock_guard<std::mutex> gate(fake_nvrtc().gate);
+    for (const auto* gemm : {&plain, &relu}) ASSERT_TRUE((*gemm)->run(call(64, 256, 8192)));
+    EXPECT_EQ(plain->kernels() + relu->kernels(), 2);
+  }
+  context.wait_for_compilations();
+  EXPECT_EQ(plain->kernels(), 2);
+  EXPECT_EQ(relu->kernels(), 2);
+}
+
 TEST_F(ContextTest, MayBeDroppedWhileItCompiles) {
   {
     const std::unique_lock<std::mutex> gate(fake_nvrtc().gate);
