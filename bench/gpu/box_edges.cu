@@ -1,7 +1,8 @@
 // What rows of a TMA box cost that lie outside of the tensor: every SM loads boxes of 128 bytes by some rows, a ring of
 // them in flight, and the time of a box is counted in cycles.
 //
-//   nvcc -std=c++20 -O3 -gencode arch=compute_90a,code=sm_90a -Iinclude bench/gpu/box_edges.cu -o box_edges && ./box_edges
+//   nvcc -std=c++20 -O3 -gencode arch=compute_90a,code=sm_90a -Iinclude bench/gpu/box_edges.cu -o box_edges &&
+//   ./box_edges
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -45,7 +46,8 @@ __global__ void load_boxes(const __grid_constant__ TmaDescriptor map, What w, lo
 #pragma unroll
     for (int b = 0; b < kBoxes; ++b) {
       const std::int32_t at[2] = {k * kColumns, first + b * w.rows};
-      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.box[stage] + b * w.rows * 128, &map, at, full);
+      arch::cp_async_bulk_tensor(arch::space_cluster, arch::space_global, s.box[stage] + b * w.rows * 128, &map, at,
+                                 full);
     }
     if (++k == w.k_tiles) k = 0;
   };
@@ -73,7 +75,10 @@ double measure(int tensor_rows, int k, int box_rows, const What& w, unsigned cha
   p.swizzle = TmaSwizzle::bytes_128;
   TmaDescriptor map{};
   if (tma_detail::call_encoder(p, map) != 0) return -1;
-  const auto kernel = w.boxes == 1 ? load_boxes<1> : w.boxes == 2 ? load_boxes<2> : w.boxes == 4 ? load_boxes<4> : load_boxes<8>;
+  const auto kernel = w.boxes == 1   ? load_boxes<1>
+                      : w.boxes == 2 ? load_boxes<2>
+                      : w.boxes == 4 ? load_boxes<4>
+                                     : load_boxes<8>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Storage) + 1024);
   std::vector<long long> host(static_cast<std::size_t>(w.ctas));
   double best = 1e30;
@@ -120,7 +125,8 @@ int main() {
   rows.push_back({"2 boxes of 64 rows, inside", 128, 64, {0, 64, 2, tiles, 132}});
   for (const Row& r : rows) {
     const double c = measure(r.tensor_rows, k, r.box_rows, r.what, memory, cycles);
-    std::printf("%3d CTAs: %-28s %8.1f cycles, %6.2f a row\n", r.what.ctas, r.name, c, c / (r.what.rows * r.what.boxes));
+    std::printf("%3d CTAs: %-28s %8.1f cycles, %6.2f a row\n", r.what.ctas, r.name, c,
+                c / (r.what.rows * r.what.boxes));
   }
   return 0;
 }

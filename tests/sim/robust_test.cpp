@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <gantry/tma/encode.hpp>
+
 #include "simulate.hpp"
 
 namespace gantry {
