@@ -2,8 +2,8 @@
 // process, bursts after a rest, medians of nine. Ends with 77 where there is no GPU, and with 1 where a size takes more
 // than 1.05 of the context's time.
 //
-//   nvcc -std=c++20 -O1 -gencode arch=compute_90a,code=sm_90a -Iinclude bench/gpu/spec_against_context.cu
-//   -Lbuild/release/src/library -lgantry
+//   nvcc -std=c++20 -O1 -DGANTRY_LINKED -gencode arch=compute_90a,code=sm_90a -Iinclude bench/gpu/spec_against_context.cu
+//     -Lbuild/release/src/library -lgantry -Lbuild/release/src/planning -lgantry_planning
 #include <algorithm>
 #include <cstdio>
 #include <thread>
@@ -24,7 +24,10 @@ struct Gelu {
 
 constexpr int kSizes[][3] = {{1, 4096, 4096},    {16, 8192, 8192},   {32, 28672, 8192},  {5000, 5000, 5000},
                              {1536, 1536, 1536}, {3000, 1000, 7000}, {512, 4096, 14336}, {4096, 24576, 1536},
-                             {4096, 7168, 2048}, {1000, 1000, 1000}, {256, 256, 16384}};
+                             {4096, 7168, 2048}, {1000, 1000, 1000}, {256, 256, 16384},
+                             // and some at random
+                             {8, 4096, 14336},   {24, 5120, 3072},   {64, 4096, 4096},   {200, 3072, 2304},
+                             {768, 1152, 9216},  {1408, 2560, 640},  {2304, 6144, 1280}, {6016, 1792, 3584}};
 
 template <class Run>
 double burst(const Run& run, int calls) {
@@ -56,6 +59,9 @@ int race(const gantry::Context& context, const char* epilogue, const Buffers& x)
   int slow = 0;
   const auto function = context.gemm({.epilogue = epilogue});
   if (!function) return std::puts(function.error().describe().c_str()), 1;
+  std::vector<gantry::GemmExtents> sizes;
+  for (const auto& [m, n, k] : kSizes) sizes.push_back({.m = m, .n = n, .k = k});
+  if (const auto warm = function->warm_up(sizes); !warm) return std::puts(warm.describe().c_str()), 1;
   for (const auto& [m, n, k] : kSizes) {
     typename gantry::Gemm<Spec>::Arguments args({.m = m, .n = n, .k = k});
     args.a = x.a;
@@ -83,9 +89,9 @@ int race(const gantry::Context& context, const char* epilogue, const Buffers& x)
     }
     const double ratio = median(spec) / median(library);
     slow += ratio > 1.05;
-    const std::string picked = plan->choice().ok() ? plan->choice().why[0] : "";
+    const std::string picked = plan->explain();
     std::printf("%5d %5d %5d  context %8.2f us  Gemm<Spec> %8.2f us  ratio %.3f%s  %s\n", m, n, k, median(library),
-                median(spec), ratio, ratio > 1.05 ? " SLOW" : "", picked.c_str());
+                median(spec), ratio, ratio > 1.05 ? " SLOW" : "", picked.substr(0, picked.find('\n')).c_str());
     std::fflush(stdout);
   }
   return slow;
@@ -94,7 +100,7 @@ int race(const gantry::Context& context, const char* epilogue, const Buffers& x)
 }  // namespace
 
 int main() {
-  const gantry::Context context({.policy = gantry::CompilePolicy::wait, .most_kernels = 1000});
+  const gantry::Context context({.policy = gantry::CompilePolicy::wait, .most_kernels = 1000, .compile_threads = 16});
   if (!context.status().ok()) return std::puts(context.status().describe().c_str()), 77;
   Buffers x{};
   const std::size_t most = std::size_t{28672} * 8192;

@@ -227,5 +227,18 @@ TYPED_TEST(OpenTile, IsCompiledForTilesThatTheRulesTake) {
   expect_designs<TypeParam>(detail::configurations_of<TypeParam>());
 }
 
+// Few rows have kernels of their own in the set, with swapped operands; a gated epilogue has no such kernels, and nothing
+// takes their place.
+template <class Spec, int... i>
+constexpr int swapped_of(Sequence<i...>) {
+  return (int{detail::configured(detail::options_of<Spec>(), i).swapped} + ... + 0);
+}
+struct LeftOpen {};
+
+TEST(OpenTile, HasSwappedOperandsForFewRows) {
+  EXPECT_EQ(swapped_of<LeftOpen>(detail::configurations_of<LeftOpen>()), 3);
+  EXPECT_EQ(swapped_of<Gated>(detail::configurations_of<Gated>()), 0);
+}
+
 }  // namespace
 }  // namespace gantry

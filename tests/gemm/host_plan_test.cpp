@@ -228,16 +228,21 @@ TEST(GemmPlan, RunsInSeveralThreadsAtOnce) {
 struct Small {
   static constexpr GemmOptions options{.tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
 };
+struct FewRows {
+  static constexpr GemmOptions options{.tile = {.m = 8, .n = 64}, .cluster = {1, 1}, .swapped = true};
+};
 struct ColumnMajor {
   static constexpr GemmOptions options{.layout_d = kColumnMajor, .tile = {.m = 64, .n = 64}, .cluster = {1, 1}};
 };
 
 TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
-  using Products = GemmSet<Plain, Small>;
+  using Products = GemmSet<Plain, Small, FewRows>;
   HostGemm<Plain> x(72, 64, 64);
   const GemmDevice device = device_of(Simulator());
-  const char* const names[] = {"128x128x64 cooperative 1x1 bf16", "64x64x64 pingpong 1x1 bf16"};
-  for (const GemmPreference& wanted : {GemmPreference{}, GemmPreference{.asked = names[0]}, {.asked = names[1]}}) {
+  const char* const names[] = {"128x128x64 cooperative 1x1 bf16", "64x64x64 pingpong 1x1 bf16",
+                               "8x64x64 cooperative 1x1 bf16 swapped"};
+  for (const GemmPreference& wanted :
+       {GemmPreference{}, GemmPreference{.asked = names[0]}, {.asked = names[1]}, {.asked = names[2]}}) {
     for (bf16& y : x.d) y = bf16(-1e30f);
     const auto plan = Products::plan(x.args, device, wanted);
     ASSERT_TRUE(plan) << sentences_of(plan.error());
@@ -249,6 +254,9 @@ TEST(GemmSet, PlansWithTheOneThatIsChosenOrAskedFor) {
     ASSERT_TRUE(result) << describe(result);
     ASSERT_EQ(first_mismatch(x.args), "");
   }
+  x.args.extents = {.m = 1, .n = 4096, .k = 4096};
+  EXPECT_EQ(Products::choose(x.args, device_of(Simulator(), 132)).index(), 2);  // few rows are for swapped operands
+  x.args.extents = {.m = 72, .n = 64, .k = 64};
   // A plan of one takes the place of another's.
   auto moved = Products::plan(x.args, device, {.asked = names[0]});
   *moved = std::move(*Products::plan(x.args, device, {.asked = names[1]}));
