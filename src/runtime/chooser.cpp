@@ -29,10 +29,6 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
   if (!leaves_nothing_open(asked)) {
     for (GemmOptions request : gemm_requests(workload_of(asked), graph)) {
       if (!agrees(request, asked)) continue;
-      // Pingpong for groups once ended in an illegal access on an H200, which is not understood
-      // (docs/measurements/grouped.md): only explicit requests use it.
-      const bool in_turn = request.schedule == GemmSchedule::pingpong && asked.schedule != GemmSchedule::pingpong;
-      if (asked.groups != GemmGrouping::none && in_turn) continue;
       request.layout_c = asked.layout_c;
       request.layout_d = asked.layout_d;
       request.align_c = asked.align_c;
