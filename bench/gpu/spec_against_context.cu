@@ -2,7 +2,8 @@
 // process, bursts after a rest, medians of nine. Ends with 77 where there is no GPU, and with 1 where a size takes more
 // than 1.05 of the context's time.
 //
-//   nvcc -std=c++20 -O1 -DGANTRY_LINKED -gencode arch=compute_90a,code=sm_90a -Iinclude bench/gpu/spec_against_context.cu
+//   nvcc -std=c++20 -O1 -DGANTRY_LINKED -gencode arch=compute_90a,code=sm_90a -Iinclude
+//   bench/gpu/spec_against_context.cu
 //     -Lbuild/release/src/library -lgantry -Lbuild/release/src/planning -lgantry_planning
 #include <algorithm>
 #include <cstdio>
@@ -22,12 +23,26 @@ struct Gelu {
   static constexpr gantry::fusion::Graph graph = gantry::fusion::graph("d = gelu_tanh(acc + row(bias:bf16))");
 };
 
-constexpr int kSizes[][3] = {{1, 4096, 4096},    {16, 8192, 8192},   {32, 28672, 8192},  {5000, 5000, 5000},
-                             {1536, 1536, 1536}, {3000, 1000, 7000}, {512, 4096, 14336}, {4096, 24576, 1536},
-                             {4096, 7168, 2048}, {1000, 1000, 1000}, {256, 256, 16384},
+constexpr int kSizes[][3] = {{1, 4096, 4096},
+                             {16, 8192, 8192},
+                             {32, 28672, 8192},
+                             {5000, 5000, 5000},
+                             {1536, 1536, 1536},
+                             {3000, 1000, 7000},
+                             {512, 4096, 14336},
+                             {4096, 24576, 1536},
+                             {4096, 7168, 2048},
+                             {1000, 1000, 1000},
+                             {256, 256, 16384},
                              // and some at random
-                             {8, 4096, 14336},   {24, 5120, 3072},   {64, 4096, 4096},   {200, 3072, 2304},
-                             {768, 1152, 9216},  {1408, 2560, 640},  {2304, 6144, 1280}, {6016, 1792, 3584}};
+                             {8, 4096, 14336},
+                             {24, 5120, 3072},
+                             {64, 4096, 4096},
+                             {200, 3072, 2304},
+                             {768, 1152, 9216},
+                             {1408, 2560, 640},
+                             {2304, 6144, 1280},
+                             {6016, 1792, 3584}};
 
 template <class Run>
 double burst(const Run& run, int calls) {

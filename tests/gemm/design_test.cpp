@@ -227,8 +227,8 @@ TYPED_TEST(OpenTile, IsCompiledForTilesThatTheRulesTake) {
   expect_designs<TypeParam>(detail::configurations_of<TypeParam>());
 }
 
-// Few rows have kernels of their own in the set, with swapped operands; a gated epilogue has no such kernels, and nothing
-// takes their place.
+// Few rows have kernels of their own in the set, with swapped operands; a gated epilogue has no such kernels, and
+// nothing takes their place.
 template <class Spec, int... i>
 constexpr int swapped_of(Sequence<i...>) {
   return (int{detail::configured(detail::options_of<Spec>(), i).swapped} + ... + 0);

@@ -2,10 +2,10 @@
 // size.
 //
 // Ten tiles serve sizes from decode to training: one for large GEMMs, four whose columns or rows fill a last wave
-// differently, two for single waves, three with swapped operands for few rows. Those that the rules of options refuse (of
-// 256 columns where accumulators are promoted, say) are left out, and the design without sizes takes their place; where
-// operands may not be swapped, nothing does. Each is a kernel more to compile; a program that knows its sizes names a
-// tile.
+// differently, two for single waves, three with swapped operands for few rows. Those that the rules of options refuse
+// (of 256 columns where accumulators are promoted, say) are left out, and the design without sizes takes their place;
+// where operands may not be swapped, nothing does. Each is a kernel more to compile; a program that knows its sizes
+// names a tile.
 //
 // Example at namespace scope:
 //     struct Plain {};
@@ -88,7 +88,7 @@ GANTRY_HD constexpr auto configurations_of() {
     return configurations_of<Spec, i + 1, refused, taken..., i>();
   } else {
     constexpr bool kSwaps = configured(options_of<Spec>(), i).swapped && !options_of<Spec>().swapped;
-    return configurations_of<Spec, i + 1, refused || !kSwaps, taken...>();
+    return configurations_of < Spec, i + 1, refused || !kSwaps, taken... > ();
   }
 }
 
