@@ -113,6 +113,7 @@ class Context:
     def wait_for_compilations(self) -> None:
         """Returns when none of its GEMMs has a kernel that is being compiled in the background.
 
+        >>> import gantry
         >>> gantry.Context("simulated").wait_for_compilations()
         """
         self.handle.wait_for_compilations()
