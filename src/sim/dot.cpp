@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include <gantry/arch/detail/machine.hpp>
 #include <gantry/numeric/float_types.hpp>
 
 namespace gantry::sim {
@@ -130,7 +131,7 @@ std::uint32_t fused_dot(const Term* a, const Term* b, int k, std::uint32_t c, co
   const Sum sum = sum_of(a, b, k, decode<kF32>(c), 23, format);
   switch (sum.kind) {
     case Sum::Kind::nan:
-      return 0x7FFFFFFF;
+      return c == kPoison ? kPoison : 0x7FFFFFFF;
     case Sum::Kind::plus_infinity:
       return 0x7F800000;
     case Sum::Kind::minus_infinity:
@@ -158,7 +159,7 @@ std::uint16_t fused_dot_f16(const Term* a, const Term* b, int k, std::uint16_t c
   const Sum sum = sum_of(a, b, k, decode<kF16>(c), 10, format);
   switch (sum.kind) {
     case Sum::Kind::nan:
-      return 0x7FFF;
+      return c == kPoisonHalf ? kPoisonHalf : 0x7FFF;
     case Sum::Kind::plus_infinity:
       return 0x7C00;
     case Sum::Kind::minus_infinity:

@@ -106,7 +106,7 @@ void store(void* to, const void* from, std::uint32_t bytes, Access access, Site 
     grid().checker().thread_access(thread, to, bytes, {.write = true, .strong = strong, .scope = access.scope},
                                    call.site);
   }
-  if (access.space == Space::global) grid().poison().check(from, bytes, call.site);
+  if (access.space == Space::global && !access.passed_on) grid().poison().check(from, bytes, call.site);
   grid().flags().forget(reinterpret_cast<std::uint64_t>(to), bytes);
   if (access.space == Space::global) grid().maps().stored(reinterpret_cast<std::uint64_t>(to), call.site);
   std::memcpy(grid().launches().data(to), from, bytes);

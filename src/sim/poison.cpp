@@ -2,15 +2,18 @@
 
 #include <cstring>
 
+#include <gantry/arch/detail/machine.hpp>
+
 #include "grid.hpp"
 
 namespace gantry::sim {
 namespace {
 
-// The pattern itself, what arithmetic on the host and on the machine makes of it, and two elements of 16 bits.
+bool is_poison(std::uint16_t half) { return (half & 0x7FFF) == kPoisonHalf; }
+// An element of 32 bits, also one that had 16, or two of 16. Values may have been negated.
 bool is_poison(std::uint32_t word) {
-  constexpr std::uint32_t kQuiet = 0x00400000;
-  return (word | kQuiet) == (kPoison | kQuiet) || word == 0x7FFFFFFF || word == 0x7FFF7FFF;
+  const auto lower = static_cast<std::uint16_t>(word);
+  return is_poison(static_cast<std::uint16_t>(word >> 16)) && (is_poison(lower) || lower == 0);
 }
 
 bool holds_poison(const std::byte* values, std::uint64_t bytes) {
@@ -22,7 +25,7 @@ bool holds_poison(const std::byte* values, std::uint64_t bytes) {
   if (bytes != 2) return false;
   std::uint16_t half;
   std::memcpy(&half, values, sizeof half);
-  return half == kPoisonHalf;
+  return is_poison(half);
 }
 
 }  // namespace

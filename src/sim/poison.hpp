@@ -1,6 +1,6 @@
-// What a product computes from shared memory that nothing has written: a pattern that is no result, looked for where
-// values reach global memory, and where an operation decides by them. Rows that nobody stores do no harm. A branch of
-// the kernel's own C++ cannot be seen.
+// What a wgmma computes from shared memory that nothing has written: a NaN that no arithmetic makes (machine.hpp),
+// looked for where values reach global memory, and where an operation decides by them. Rows that nobody stores do no
+// harm. A branch of the kernel's own C++ cannot be seen.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,6 @@
 #include "sites.hpp"
 
 namespace gantry::sim {
-
-inline constexpr std::uint32_t kPoison = 0x7FBADBAD;  // a NaN that no product delivers
-inline constexpr std::uint16_t kPoisonHalf = 0x7FFF;  // the NaN of f16 and bf16 arithmetic
 
 class Poison {
  public:

@@ -128,6 +128,40 @@ TEST(WgmmaOverUnwrittenRows, IsReportedWhereTheyReachGlobalMemory) {
   EXPECT_EQ(results[0], 32.0f);
 }
 
+TEST(WgmmaOverUnwrittenRows, IsReportedWhereTheyLeaveTheKernelAfterOthersHavePassedThemOn) {
+  static float passed[64 * 8];
+  expect_misuse_in_every_seed("uninitialised-shared-read", kOne, [](SharedMemory shared, bool broken) {
+    Accumulator<Op> acc;
+    multiply(acc, shared.as<Storage>(), 40);
+    const std::uint32_t row = 16 * (thread_rank() / 32) + thread_rank() % 32 / 4;
+    const std::uint32_t stored = broken ? 48 : 40;
+    for (std::uint32_t h = 0; h < 2; ++h) {
+      float* const mine = &passed[(row + 8 * h) * 8 + 2 * (thread_rank() % 4)];
+      st(space_global, mine, acc[static_cast<int>(2 * h)], cache_global, passed_on);
+      const float sum = ld(space_global, mine) + 1;
+      if (row + 8 * h < stored) st(space_global, &results[mine - passed], sum, cache_global);
+    }
+  });
+  EXPECT_EQ(results[0], 17.0f);
+}
+
+// A NaN of the data is not taken for them, in 32 bits and in 16; they are recognised in both.
+TEST(WgmmaOverUnwrittenRows, IsNotReportedWhereAnotherNanReachesGlobalMemory) {
+  static bf16 halves[128];
+  for (const bool narrow : {false, true}) {
+    expect_misuse_in_every_seed("uninitialised-shared-read", kOne, [narrow](SharedMemory shared, bool broken) {
+      Accumulator<Op> acc;
+      multiply(acc, shared.as<Storage>(), 40);
+      const float value = broken ? -acc[2] : bit_cast<float>(0x7FFFFFFFu);
+      if (narrow) {
+        st(space_global, &halves[thread_rank()], cvt<bf16>(value));
+      } else {
+        st(space_global, &results[thread_rank()], value);
+      }
+    });
+  }
+}
+
 TEST(WgmmaOverUnwrittenRows, IsReportedWhereAnOperationDecidesByThem) {
   expect_misuse_in_every_seed("uninitialised-shared-read", kOne, [](SharedMemory shared, bool broken) {
     Accumulator<Op> acc;

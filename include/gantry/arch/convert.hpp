@@ -7,15 +7,29 @@
 
 #include <cstdint>
 
+#include <gantry/arch/detail/machine.hpp>
 #include <gantry/config.hpp>
 #include <gantry/numeric/float_types.hpp>
 
 namespace gantry::arch {
 
+// As T: f16 or bf16. In the simulator what stems from memory that nothing has written stays recognisable.
+template <class T>
+GANTRY_INLINE T cvt(float x, Conversion how = {}) {
+#if !GANTRY_ON_DEVICE
+  if ((bit_cast<std::uint32_t>(x) & 0x7FFFFFFF) == sim::kPoison) return T::from_bits(sim::kPoisonHalf);
+#endif
+  return T(x, how);
+}
+
 namespace detail {
 template <class T>
-GANTRY_HD constexpr std::uint32_t packed_pair(float high, float low, int bits) {
-  return static_cast<std::uint32_t>(T(high).bits) << bits | T(low).bits;
+GANTRY_INLINE std::uint32_t packed_pair(float high, float low, int bits) {
+  if constexpr (sizeof(T) == 2) {
+    return static_cast<std::uint32_t>(cvt<T>(high).bits) << bits | cvt<T>(low).bits;
+  } else {
+    return static_cast<std::uint32_t>(T(high).bits) << bits | T(low).bits;
+  }
 }
 }  // namespace detail
 

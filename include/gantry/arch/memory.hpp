@@ -111,8 +111,13 @@ GANTRY_INLINE T ld(space_global_t, const T* pointer, CacheTag<Op>, [[maybe_unuse
 #endif
 }
 
+// Sums of products over rows that nothing has written may be among values that go to threads of this kernel alone: the
+// simulator reports them where they leave it.
+struct PassedOn {};
+inline constexpr PassedOn passed_on{};
+
 template <CacheOp Op, class T>
-GANTRY_INLINE void st(space_global_t, T* pointer, const T& value, CacheTag<Op>,
+GANTRY_INLINE void st(space_global_t, T* pointer, const T& value, CacheTag<Op>, PassedOn,
                       [[maybe_unused]] Site site = Site::here()) {
   GANTRY_CHECK_ACCESS(T);
   static_assert(Op == CacheOp::global || Op == CacheOp::streaming, "stores have cache_global and cache_streaming");
@@ -122,6 +127,18 @@ GANTRY_INLINE void st(space_global_t, T* pointer, const T& value, CacheTag<Op>,
   if constexpr (Op == CacheOp::global) __stcg(to, __builtin_bit_cast(Word, value));
   if constexpr (Op == CacheOp::streaming) __stcs(to, __builtin_bit_cast(Word, value));
 #else
+  sim::store(pointer, &value, sizeof(T), {.space = Space::global, .passed_on = true}, site);
+#endif
+}
+
+template <CacheOp Op, class T>
+GANTRY_INLINE void st(space_global_t, T* pointer, const T& value, CacheTag<Op> cache,
+                      [[maybe_unused]] Site site = Site::here()) {
+#if GANTRY_ON_DEVICE
+  st(space_global, pointer, value, cache, passed_on);
+#else
+  static_assert(Op == CacheOp::global || Op == CacheOp::streaming, "stores have cache_global and cache_streaming");
+  static_cast<void>(cache);
   st(space_global, pointer, value, site);
 #endif
 }

@@ -51,6 +51,16 @@ GANTRY_INLINE To convert_read(From x) {
   }
 }
 
+// convert<To>(x) of a value that a kernel will write.
+template <class To, class From>
+GANTRY_INLINE To convert_written(From x, Conversion how = {}) {
+  if constexpr (__is_same(From, float) && (__is_same(To, f16) || __is_same(To, bf16))) {
+    return arch::cvt<To>(x, how);
+  } else {
+    return convert<To>(x, how);
+  }
+}
+
 template <StaticTensor S, StaticTensor D>
 GANTRY_INLINE void convert(const S& from, D&& to) {
   using From = detail::ValueOfTensor<S>;
@@ -68,7 +78,7 @@ GANTRY_INLINE void convert(const S& from, D&& to) {
       detail::write_registers<detail::Consecutive<2 * i>>(to, words);
     });
   } else {
-    for_each_index<n>([&](auto i) { to(i) = convert<To>(static_cast<From>(from(i))); });
+    for_each_index<n>([&](auto i) { to(i) = convert_written<To>(static_cast<From>(from(i))); });
   }
 }
 

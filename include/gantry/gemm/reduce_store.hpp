@@ -58,7 +58,7 @@ struct ReduceStore : GemmShape<Design> {
         constexpr int em = i % tile.along_m(), en = i / tile.along_m();
         auto values = Slabs::make_registers();
         for_each_index<tile.values()>(
-            [&](auto v) { values(v) = convert<Element>(acc(Constant<tile.register_of(em, en, v)>{})); });
+            [&](auto v) { values(v) = convert_written<Element>(acc(Constant<tile.register_of(em, en, v)>{})); });
         stores.producer_acquire(state_);
         Mine::meet();
         Slabs::write(values, buffers(), state_.index(), Mine::thread());

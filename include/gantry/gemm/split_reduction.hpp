@@ -51,7 +51,7 @@ struct SplitReduction : GemmShape<Design> {
       GANTRY_UNROLL
       for (int i = 0; i < kVectors; ++i) {
         const Vector sums{sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]};
-        arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global);
+        arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global, arch::passed_on);
       }
       meet();
       if (thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);

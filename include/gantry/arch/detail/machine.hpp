@@ -190,7 +190,8 @@ struct Access {
   Space space = Space::shared;
   Semantics semantics = Semantics::weak;
   Scope scope = Scope::cta;
-  bool constant = false;  // ld.global.nc: of data that nobody writes while the kernel runs
+  bool constant = false;   // ld.global.nc: of data that nobody writes while the kernel runs
+  bool passed_on = false;  // a store: to threads of this kernel alone
 };
 void load(void* to, const void* from, std::uint32_t bytes, Access access, Site site);
 void store(void* to, const void* from, std::uint32_t bytes, Access access, Site site);
@@ -210,6 +211,10 @@ void atomic(const Atomic& what, Access access, Site site);
 // One 8x8 matrix of 16-bit elements per register; lane 8 j + r brings the address of row r of matrix j.
 void ldmatrix(std::uint32_t* registers, const void* row, int matrices, bool transposed, Site site);
 void stmatrix(void* row, const std::uint32_t* registers, int matrices, bool transposed, Site site);
+
+// What a wgmma makes of shared memory that nothing has written: NaNs that no arithmetic makes, and that sums keep.
+inline constexpr std::uint16_t kPoisonHalf = 0x7FDB;  // of 16 bits
+inline constexpr std::uint32_t kPoison = std::uint32_t{kPoisonHalf} << 16 | kPoisonHalf;
 
 struct Wgmma {
   int n;

@@ -15,7 +15,7 @@ GANTRY_INLINE Element as_output(Value x, Rounding rounding) {
       return bf16::from_bits(static_cast<std::uint16_t>(bit_cast<std::uint32_t>(x) >> 16));
     }
   }
-  return convert<Element>(x, {.rounding = rounding});
+  return convert_written<Element>(x, {.rounding = rounding});
 }
 
 // Values as elements of a register tensor, from element `first` on; two at a time where the hardware converts pairs,
@@ -33,7 +33,7 @@ GANTRY_INLINE void store_values(Registers& registers, int first, const Value (&v
     }
   } else {
     GANTRY_UNROLL
-    for (int k = 0; k < F; ++k) registers.data()[first + k] = convert<Element>(values[k]);
+    for (int k = 0; k < F; ++k) registers.data()[first + k] = convert_written<Element>(values[k]);
   }
 }
 
