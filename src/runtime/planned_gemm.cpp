@@ -164,6 +164,8 @@ void PlannedGemm::note_loads(const GemmDesign& design) {
     note_operand(launch_.a, {at.a, Index::kA});
   }
   if (!design.options.swapped) note_operand(launch_.b, {at.b, Index::kB});
+  if (design.edge_a) note_operand(launch_.a, {at.edge_a, Index::kA});
+  if (design.edge_b) note_operand(launch_.b, {at.edge_b, Index::kB});
 }
 
 void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {

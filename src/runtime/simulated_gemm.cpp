@@ -17,13 +17,14 @@ constexpr int kSimulatedPackers = 1;  // SMs; the simulated ones take turns in o
 // The run of this host thread whose loads are counted. Kernels tell nothing of their progress by themselves, and every
 // K tile of an output tile begins with loads of A.
 struct CountedRun {
-  const void* map_a = nullptr;
+  const void *map_a = nullptr, *edge_a = nullptr;  // edge_a: as map_a where there is none
   SimulatedProgress* progress = nullptr;
 };
 thread_local CountedRun counted_run;
 
 void counted_tensor_copy(const sim::TensorCopy& copy, Site site) {
-  if (copy.map == counted_run.map_a && counted_run.progress != nullptr) {
+  const bool loads_a = copy.map == counted_run.map_a || copy.map == counted_run.edge_a;
+  if (loads_a && counted_run.progress != nullptr) {
     counted_run.progress->done.fetch_add(1, std::memory_order_relaxed);
   }
   sim::tensor_copy(copy, site);
@@ -178,7 +179,8 @@ LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& ad
   const LaunchConfig& config = plan.launch().config;
   if (const LaunchReasons reasons = problems(config); !reasons.ok()) return LaunchResult(reasons);
   if (progress != nullptr) progress->all = loads_of_a(design(), plan.launch().schedule);
-  const CountedScope scope({parameters.data() + design().params.a, progress});
+  const int edge_a = design().edge_a ? design().params.edge_a : design().params.a;
+  const CountedScope scope({parameters.data() + design().params.a, parameters.data() + edge_a, progress});
   const auto bytes = static_cast<std::size_t>(design().params.bytes);
   LaunchResult launched =
       detail::outcome_of(config.name, simulator.run_in_order({{config, code_.entry, parameters.data(), bytes}}));

@@ -97,6 +97,10 @@ TYPED_TEST(CompiledEpilogue, HasTheParametersThatTheDesignSays) {
   static const Params p{};
   EXPECT_EQ(offset(p, p.loop.a), at.a);
   EXPECT_EQ(offset(p, p.loop.b), at.b);
+  if constexpr (Types::design.has_edges()) {
+    EXPECT_EQ(offset(p, p.loop.edges), at.edge_a) << "written as one value";
+    EXPECT_EQ(offset(p, p.loop.edges.map_b), at.edge_b);
+  }
   if constexpr (Types::design.options.scaled()) {
     EXPECT_EQ(offset(p, p.loop.scales), at.scales);
   }

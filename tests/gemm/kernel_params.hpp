@@ -24,6 +24,7 @@ typename Kernel::Params kernel_params(const gantry::GemmProblem& p, const Epilog
   if (p.k > 0) {
     out.loop.a = encode(bind_a(design, p));
     out.loop.b = encode(bind_b(design, p));
+    if constexpr (design.has_edges()) out.loop.edges = bind_edges(design, p, encode);
   }
   out.epilogue = epilogue;
   out.schedule = schedule_of(design, p, {.clusters = ctas / Kernel::kCluster, .workspace = p.workspace != nullptr});

@@ -54,9 +54,20 @@ TEST_F(ContextTest, ASecondRunNeitherPlansNorAllocates) {
   EXPECT_EQ(fake_gpu().allocations, allocations);
   EXPECT_EQ(fake_gpu().synchronizations, synchronizations);
   EXPECT_EQ(launches()[1].address(0), address(5));
+  EXPECT_EQ(launches()[1].address(256), address(5)) << "the map of the last rows of A";
+  EXPECT_EQ(launches()[1].address(384), address(2)) << "of B";
+  EXPECT_EQ(gemm->plans(), 1);
+}
+
+TEST_F(ContextTest, ASecondRunMovesTheMapOfD) {
+  const Context context(options());
+  const auto gemm = context.gemm({.options = {.major_a = Major::MN, .major_b = Major::MN}});
+  GemmCall asked = call(512, 512, 512);
+  ASSERT_TRUE(gemm->run(asked));
+  asked.d.data = address(6);
+  ASSERT_TRUE(gemm->run(asked));
   const std::size_t d = launches()[0].address(256) == address(3) ? 256 : 384;
   EXPECT_EQ(launches()[1].address(d), address(6));
-  EXPECT_EQ(gemm->plans(), 1);
 }
 
 TEST_F(ContextTest, ChecksGroupsOnTheDeviceBeforeALaunchAndNeverInARecording) {

@@ -1,4 +1,5 @@
-// Register reallocation between warpgroups (`setmaxnreg`) and programmatic dependent launch (`griddepcontrol`).
+// Register reallocation between warpgroups (`setmaxnreg`), programmatic dependent launch (`griddepcontrol`), and a
+// value that a loop computes from anew.
 //
 // Example at namespace scope:
 //     GANTRY_HD inline void divide_registers(bool producer) {
@@ -44,6 +45,15 @@ GANTRY_INLINE void setmaxnreg_inc([[maybe_unused]] Site site = Site::here()) {
 #else
   sim::setmaxnreg(Registers, true, site);
 #endif
+}
+
+// The same value, of which the compiler knows nothing: what is computed from it in a loop is computed there, and takes
+// no registers between iterations.
+GANTRY_INLINE std::uint32_t opaque(std::uint32_t value) {
+#if GANTRY_ON_DEVICE
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
 }
 
 // Waits until the grids that this one depends on have finished and their memory is visible.

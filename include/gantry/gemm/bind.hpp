@@ -13,6 +13,7 @@
 
 #include <gantry/arch/launch_config.hpp>
 #include <gantry/gemm/design.hpp>
+#include <gantry/gemm/edge_boxes.hpp>
 #include <gantry/gemm/gather.hpp>
 #include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/pointer_array.hpp>
@@ -22,25 +23,28 @@ namespace gantry {
 
 namespace detail {
 
-// `grouped`: the lines of all groups lie in one matrix.
 inline TmaDescriptorParams bind_operand(const TmaMatrixBox& box, const GemmMatrix<const void>& operand, int rows,
-                                        int columns, int batch, bool grouped) {
+                                        int columns, int batch) {
   const bool contiguous_columns = box.contiguous == MatrixMode::second;
   const auto x = operand.with_strides(contiguous_columns ? columns : rows, contiguous_columns ? rows : columns);
-  const TmaDescriptorParams map = bind(box, {.address = reinterpret_cast<std::uint64_t>(x.data),
-                                             .first = rows,
-                                             .second = columns,
-                                             .batch = grouped ? 1 : batch,
-                                             .stride = x.stride,
-                                             .batch_stride = x.batch_stride});
-  return grouped ? ragged(map) : map;
+  return bind(box, {.address = reinterpret_cast<std::uint64_t>(x.data),
+                    .first = rows,
+                    .second = columns,
+                    .batch = batch,
+                    .stride = x.stride,
+                    .batch_stride = x.batch_stride});
+}
+inline TmaDescriptorParams bind_loaded(const GemmDesign& d, char operand, const TmaMatrixBox& box,
+                                       const GemmMatrix<const void>& matrix, int rows, const GemmProblem& p) {
+  const TmaDescriptorParams map = bind_operand(box, matrix, rows, p.k, shares_matrix(d, operand) ? 1 : p.batch);
+  return loads_end_with_groups(d, operand) ? ragged(map) : map;
 }
 
 }  // namespace detail
 
 // Where K is 0 there is nothing to load, and nothing to describe.
 inline TmaDescriptorParams bind_a(const GemmDesign& d, const GemmProblem& p) {
-  return detail::bind_operand(d.a, p.a, p.m, p.k, p.batch, shares_matrix(d, 'A'));
+  return detail::bind_loaded(d, 'A', d.a, p.a, p.m, p);
 }
 // In its place, where rows of A are gathered. Requires strides in place of kPacked.
 inline GatherParams bind_gather(const GemmDesign& d, const GemmProblem& p) {
@@ -67,10 +71,27 @@ inline TmaDescriptorParams bind_b(const GemmDesign& d, const GemmProblem& p) {
                        .batch_stride = b.batch_stride},
                       d.options.gate);
   }
-  return detail::bind_operand(d.b, p.b, p.n, p.k, p.batch, shares_matrix(d, 'B'));
+  return detail::bind_loaded(d, 'B', d.b, p.b, p.n, p);
+}
+// Of the last rows of A and B (edge_boxes.hpp). Requires rows, and a design with edges. `encode`: TmaDescriptorParams
+// to a TmaDescriptor.
+template <class Encode>
+GemmEdgeParams bind_edges(const GemmDesign& d, const GemmProblem& p, const Encode& encode) {
+  GemmEdgeParams out{};
+  const auto bind_edge = [&encode](TmaDescriptorParams map, int rows, GemmEdge& edge) {
+    edge = {.rows = rows, .last = rows_of_last_box(rows, map.box[1])};
+    map.box[1] = static_cast<std::uint32_t>(edge.last);
+    return encode(map);
+  };
+  if (d.edge_a) out.map_a = bind_edge(bind_a(d, p), p.m, out.a);
+  if (d.edge_b) out.map_b = bind_edge(bind_b(d, p), p.n, out.b);
+  return out;
 }
 inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {
-  return detail::bind_operand(d.d, {p.d.data, p.d.stride, p.d.batch_stride}, p.m, p.n, p.batch, shares_matrix(d, 'D'));
+  const bool shared = shares_matrix(d, 'D');
+  const GemmMatrix<const void> matrix{p.d.data, p.d.stride, p.d.batch_stride};
+  const TmaDescriptorParams map = detail::bind_operand(d.d, matrix, p.m, p.n, shared ? 1 : p.batch);
+  return shared ? ragged(map) : map;
 }
 
 // The clusters that a device holds at the same time, and whether there is a workspace for tiles that they share.

@@ -42,7 +42,9 @@ GANTRY_HD constexpr GemmDesign swapped(GemmDesign design) {
   design.c = transposed(design.c);
   design.d = transposed(design.d);
   detail::exchange_values(design.shared.a, design.shared.b);
+  detail::exchange_values(design.edge_a, design.edge_b);
   detail::exchange_values(design.params.a, design.params.b);
+  detail::exchange_values(design.params.edge_a, design.params.edge_b);
   return design;
 }
 

@@ -60,16 +60,17 @@ struct GemmSharedMap {
 // Offsets in bytes into the kernel's parameters: tensor maps first, each 128 bytes at a multiple of 128.
 struct GemmParameterMap {
   int a = 0, b = 0;
-  int scales = 0;     // GemmScaleParams, where blocks are scaled
-  int epilogue = 0;   // where the epilogue's own parameters begin
-  int c = 0, d = 0;   // maps; c is there, and unused, where a collective has no C
-  int aux = 0;        // maps of auxiliary tensors, one after another
-  int aux_maps = 0;   // how many there are
-  int operands = 0;   // fusion::Operand of argument after argument
-  int extents = 0;    // M, N, batch as int
-  int tail = 0;       // what own callbacks keep, and a graph that is walked at run time
-  int schedule = 0;   // TileSchedule, or what the scheduler of groups takes
-  int workspace = 0;  // a pointer
+  int edge_a = 0, edge_b = 0;  // maps of the last rows (edge_boxes.hpp), where the design has edges
+  int scales = 0;              // GemmScaleParams, where blocks are scaled
+  int epilogue = 0;            // where the epilogue's own parameters begin
+  int c = 0, d = 0;            // maps; c is there, and unused, where a collective has no C
+  int aux = 0;                 // maps of auxiliary tensors, one after another
+  int aux_maps = 0;            // how many there are
+  int operands = 0;            // fusion::Operand of argument after argument
+  int extents = 0;             // M, N, batch as int
+  int tail = 0;                // what own callbacks keep, and a graph that is walked at run time
+  int schedule = 0;            // TileSchedule, or what the scheduler of groups takes
+  int workspace = 0;           // a pointer
   int bytes = 0;
 
   GANTRY_HD friend constexpr bool operator==(const GemmParameterMap&, const GemmParameterMap&) = default;
@@ -95,6 +96,7 @@ struct GemmDesign {
   EpiloguePolicy part{};  // the epilogue of one warpgroup's part of the tile
   SwizzleMode swizzle_a = SwizzleMode::b128, swizzle_b = SwizzleMode::b128;
   TmaMatrixBox a{}, b{}, c{}, d{};
+  bool edge_a = false, edge_b = false;  // the last rows have a box of their own (edge_boxes.hpp)
   GemmSharedMap shared{};
   GemmParameterMap params{};
   bool epilogue_loads = false;  // C or auxiliary inputs
@@ -108,6 +110,7 @@ struct GemmDesign {
   }
   // D has N / 2 columns, each of a gate and an up column (gated.hpp).
   GANTRY_HD constexpr bool gated() const noexcept { return part.gated; }
+  GANTRY_HD constexpr bool has_edges() const noexcept { return edge_a || edge_b; }
   // Of D, C and auxiliary tensors, where A B^T has n.
   GANTRY_HD constexpr std::int64_t columns_of_d(std::int64_t n) const noexcept { return gated() ? n / 2 : n; }
   // K tiles that are one CTA's, at most, of a tile that the cluster shares.

@@ -73,7 +73,7 @@ struct GatheredOperands {
     }
 
    private:
-    static constexpr std::uint32_t kBytesOfB = Loop::kStageBytes - Loop::kStageBytesA;
+    static constexpr std::uint32_t kBytesOfB = Loop::kStageBytesB;
     static constexpr bool kGroups = Design::design.options.groups == GemmGrouping::along_m;
     static constexpr int kLines = kTileM / kWarps, kCopies = kLines / 4;  // of a warp
     static constexpr int kKept = (kLines + 31) / 32;

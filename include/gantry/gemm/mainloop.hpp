@@ -39,6 +39,7 @@
 #include <gantry/atom/gemm.hpp>
 #include <gantry/atom/matrix_coordinates.hpp>
 #include <gantry/atom/tma_copy.hpp>
+#include <gantry/gemm/edge_boxes.hpp>
 #include <gantry/gemm/gather.hpp>
 #include <gantry/gemm/group_maps.hpp>
 #include <gantry/gemm/promotion_scales.hpp>
@@ -48,26 +49,31 @@ namespace gantry {
 
 namespace detail {
 
-template <bool scaled, bool gathers = false>
-struct MainloopParams {
+// What the parameters consist of.
+template <bool gathers>
+struct OperandParams {
   TmaDescriptor a, b;
 };
 template <>
-struct MainloopParams<true> {
-  TmaDescriptor a, b;
-  alignas(128) GemmScaleParams scales;
-};
-template <>
-struct MainloopParams<true, true> {
-  GatherParams a;
-  TmaDescriptor b;
-  alignas(128) GemmScaleParams scales;
-};
-template <>
-struct MainloopParams<false, true> {
+struct OperandParams<true> {
   GatherParams a;
   TmaDescriptor b;
 };
+template <bool edges>
+struct EdgeParams {};
+template <>
+struct EdgeParams<true> {
+  GemmEdgeParams edges;
+};
+template <bool scaled>
+struct ScaleParams {};
+template <>
+struct ScaleParams<true> {
+  alignas(128) GemmScaleParams scales;
+};
+
+template <bool gathers, bool edges, bool scaled>
+struct MainloopParams : OperandParams<gathers>, EdgeParams<edges>, ScaleParams<scaled> {};
 
 }  // namespace detail
 
@@ -112,9 +118,11 @@ struct Mainloop : GemmShape<Design> {
   using Pipeline = PipelineTmaAsync<kStages>;
   using State = PipelineState<kStages>;
 
-  using Params = detail::MainloopParams<Shape::kScaled, Shape::kGathers>;
+  using Params = detail::MainloopParams<Shape::kGathers, Design::design.has_edges(), Shape::kScaled>;
   static constexpr std::uint32_t kStageBytesA = Design::design.stage_bytes_a();
   static constexpr std::uint32_t kStageBytes = Design::design.stage_bytes();
+  static constexpr std::uint32_t kStageBytesB = kStageBytes - kStageBytesA;
+  static constexpr std::uint32_t kRowBytes = kStageBytesA / kTileM;  // of a K tile
 
   // The stages in the CTA's shared memory.
   GANTRY_INLINE static auto shared_a(SharedMemory s) {
@@ -170,16 +178,18 @@ struct Mainloop : GemmShape<Design> {
     if (k_steps > 0) {
       if constexpr (!Shape::kGathers) arch::prefetch_tensormap(&params.a);
       arch::prefetch_tensormap(&params.b);
+      if constexpr (Design::design.edge_a) arch::prefetch_tensormap(&params.edges.map_a);
+      if constexpr (Design::design.edge_b) arch::prefetch_tensormap(&params.edges.map_b);
     }
     Pipeline::init(barriers(s), pipeline_params(PipelineRole::both, arrivals), "stage");
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
   }
 
-  // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates.
+  // A matrix of the batch, or a group of rows or of K, as coordinates.
   template <bool group_of_rows, class Copy>
   GANTRY_INLINE static auto matrix(const Copy& load, const Work& work) {
     if constexpr (group_of_rows) {
-      return domain_offset(coord(work.group.origin, 0), matrix_coordinates<true>(load, work.group.end));
+      return domain_offset(coord(work.group.first(), 0), matrix_coordinates<false>(load, 0));
     } else if constexpr (kGroups == GemmGrouping::along_k) {
       return domain_offset(coord(0, work.group.origin), matrix_coordinates<true>(load, work.group.end));
     } else {
@@ -187,17 +197,25 @@ struct Mainloop : GemmShape<Design> {
     }
   }
 
-  // K tiles of the tile's columns of B, (tile, K tiles).
+  // K tiles of the tile's rows of A, (tile, K tiles), `shift` rows on.
   template <class Copy>
-  GANTRY_INLINE static auto tiles_of_b(const Copy& load, const Work& work, const Place& place) {
+  GANTRY_INLINE static auto tiles_of_a(const Copy& load, const Work& work, const Place& place, int shift = 0) {
+    const auto rows = domain_offset(coord(shift, 0), matrix<kGroups == GemmGrouping::along_m>(load, work));
+    return group_modes<0, 2>(local_tile(rows, Tile<kTileM, kTileK>{}, coord(work.m * kClusterM + place.m, _)));
+  }
+
+  // K tiles of the tile's columns of B, likewise.
+  template <class Copy>
+  GANTRY_INLINE static auto tiles_of_b(const Copy& load, const Work& work, const Place& place,
+                                       [[maybe_unused]] int shift = 0) {
     const int column = work.n * kClusterN + place.n;
     if constexpr (Design::design.gated()) {
       const auto all = load.get_tma_tensor(1 << 30, 1 << 30, 1 << 30);
       return group_modes<0, 4>(local_tile(all(_, _, _, _, work.batch), Tile<kGateRun, 2, kTileN / kGatedRows, kTileK>{},
                                           coord(0, 0, column, _)));
     } else {
-      return group_modes<0, 2>(
-          local_tile(matrix<kGroups == GemmGrouping::along_n>(load, work), Tile<kTileN, kTileK>{}, coord(column, _)));
+      const auto columns = domain_offset(coord(shift, 0), matrix<kGroups == GemmGrouping::along_n>(load, work));
+      return group_modes<0, 2>(local_tile(columns, Tile<kTileN, kTileK>{}, coord(column, _)));
     }
   }
 

@@ -5,6 +5,7 @@
 #include <gantry/epilogue/fusion/params.hpp>
 #include <gantry/epilogue/graph_rules.hpp>
 #include <gantry/gemm/design_layouts.hpp>
+#include <gantry/gemm/edge_boxes.hpp>
 #include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/pointer_array.hpp>
 #include <gantry/gemm/staging.hpp>
@@ -316,6 +317,11 @@ class GemmDesignMaker {
     d_.a = compact(operand_plan(tile_a(d_), o.cluster.n));
     d_.b = compact(operand_plan(tile_b(d_), o.cluster.m));
     if (d_.gated()) d_.b.contiguous = MatrixMode::second;  // K is; the plan has it as its fourth mode
+    // The host knows the last rows of a matrix, not of groups; only rows of K have boxes that end with them. A producer
+    // with 32 registers has none left for it.
+    const bool edges = o.groups == GemmGrouping::none && !o.gather_a && o.warpgroups != 3;
+    d_.edge_a = edges && o.major_a == Major::K;
+    d_.edge_b = edges && o.major_b == Major::K && !d_.gated();
     if (d_.store == GemmStore::collective) {
       d_.c = d_.part.c.box;
       d_.d = d_.part.d.box;
@@ -331,8 +337,16 @@ class GemmDesignMaker {
     constexpr int kMap = sizeof(TmaDescriptor);
     GemmParameterMap& p = d_.params;
     p.b = kMap;
-    p.scales = 2 * kMap;
-    p.epilogue = d_.options.scaled() ? 3 * kMap : 2 * kMap;
+    p.epilogue = 2 * kMap;
+    if (d_.has_edges()) {
+      p.edge_a = p.epilogue;
+      p.edge_b = p.edge_a + kMap;
+      p.epilogue += static_cast<int>(sizeof(GemmEdgeParams));
+    }
+    if (d_.options.scaled()) {
+      p.scales = p.epilogue;
+      p.epilogue += kMap;
+    }
     int end = p.epilogue + kMap;  // the other stores have the map of D alone
     p.d = p.epilogue;
     if (d_.store == GemmStore::collective) {

@@ -20,26 +20,31 @@ class Mainloop<Design>::Producer {
   // `k_steps`: of this tile, where K wraps around.
   GANTRY_INLINE void load(const Work& work, const int& k_steps) {
     if constexpr (Shape::kOwnMaps) enter(work.one);
-    const TmaCopy<LoadA> load_a{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kA : &p_.a};
-    const TmaCopy<LoadB> load_b{Shape::kOwnMaps ? work.one.maps + GroupMapIndex::kB : &p_.b};
-    const auto a_tiles = local_tile(matrix<kGroups == GemmGrouping::along_m>(load_a, work), Tile<kTileM, kTileK>{},
-                                    coord(work.m * kClusterM + place_.m, _));
-    const auto a = tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), group_modes<0, 2>(a_tiles));
-    const auto b = tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b(load_b, work, place_));
+    const TileBox box_a = box_of_a(work), box_b = box_of_b(work);
+    TileBoxes boxes(box_a, box_b);
+    const TmaCopy<LoadA> load_a{map_of_a(work, boxes)};
+    const TmaCopy<LoadB> load_b{map_of_b(work, boxes)};
+    const auto a =
+        tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), tiles_of_a(load_a, work, place_, box_a.shift));
+    const auto b =
+        tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b(load_b, work, place_, box_b.shift));
     int k = work.k_begin;
     const bool repeats = stays_in_column(work);
     GANTRY_NO_UNROLL
     for (int left = work.steps; left > 0; --left) {
+      if constexpr (Design::design.has_edges()) boxes.make_opaque();
       const bool holds_b = repeats && steps_in_column_ >= kStages;
       const bool is_early = take_early();
-      if (!is_early) pipeline_.producer_acquire(write_, holds_b ? kStageBytesA : kStageBytes);
+      if (!is_early) pipeline_.producer_acquire(write_, bytes_of(boxes, holds_b));
       std::uint64_t* full = pipeline_.producer_get_barrier(write_);
       if (!is_early || Shape::kConstant != ConstantOperand::a) {
-        copy(load_a.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
+        const TmaCopy<LoadA> load{map_of_a(work, boxes)};
+        copy(load.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
       }
       if (!holds_b) {
         if (!is_early || Shape::kConstant != ConstantOperand::b) {
-          copy(load_b.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+          const TmaCopy<LoadB> load{map_of_b(work, boxes)};
+          copy(load.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
         }
         ++steps_in_column_;
       }
@@ -53,13 +58,14 @@ class Mainloop<Design>::Producer {
   // next, brings the other. Requires stages that nobody has used.
   GANTRY_INLINE void load_early(const Work& work, const int& k_steps) {
     constexpr bool is_a = Shape::kConstant == ConstantOperand::a;
-    const TmaCopy<LoadConstant> load{is_a ? &p_.a : &p_.b};
+    const TileBox box_a = box_of_a(work), box_b = box_of_b(work);
+    const TileBoxes boxes(box_a, box_b);
+    const TmaCopy<LoadConstant> load{is_a ? map_of_a(work, boxes) : map_of_b(work, boxes)};
     const auto tiles = [&] {
       if constexpr (is_a) {
-        return group_modes<0, 2>(
-            local_tile(matrix<false>(load, work), Tile<kTileM, kTileK>{}, coord(work.m * kClusterM + place_.m, _)));
+        return tiles_of_a(load, work, place_, box_a.shift);
       } else {
-        return tiles_of_b(load, work, place_);
+        return tiles_of_b(load, work, place_, box_b.shift);
       }
     }();
     const auto stages = [&] {
@@ -72,7 +78,7 @@ class Mainloop<Design>::Producer {
     early_ = work.steps < kStages ? work.steps : kStages;
     GANTRY_NO_UNROLL
     for (int left = early_; left > 0; --left) {
-      pipeline_.producer_acquire(stage, kStageBytes);
+      pipeline_.producer_acquire(stage, bytes_of(boxes, false));
       copy(load.with(pipeline_.producer_get_barrier(stage), is_a ? place_.row_mask() : place_.column_mask()),
            part.gmem(_, k), part.smem(_, stage.index()));
       ++stage;
@@ -87,6 +93,43 @@ class Mainloop<Design>::Producer {
   }
 
  private:
+  // What brings this CTA's parts of A and B.
+  GANTRY_INLINE TileBox box_of_a([[maybe_unused]] const Work& work) const {
+    if constexpr (Design::design.edge_a) {
+      return box_at_edge<kTileM, kClusterN>(p_.edges.a, work.m * kClusterM + place_.m, place_.n);
+    } else {
+      return {.loaded = kTileM};
+    }
+  }
+  GANTRY_INLINE TileBox box_of_b([[maybe_unused]] const Work& work) const {
+    if constexpr (Design::design.edge_b) {
+      return box_at_edge<kTileN, kClusterM>(p_.edges.b, work.n * kClusterN + place_.n, place_.m);
+    } else {
+      return {.loaded = kTileN};
+    }
+  }
+  GANTRY_INLINE const TmaDescriptor* map_of_a([[maybe_unused]] const Work& work,
+                                              [[maybe_unused]] const TileBoxes& boxes) const {
+    if constexpr (Shape::kOwnMaps) return work.one.maps + GroupMapIndex::kA;
+    if constexpr (Design::design.edge_a) {
+      if (boxes.is_last_a()) return &p_.edges.map_a;
+    }
+    return &p_.a;
+  }
+  GANTRY_INLINE const TmaDescriptor* map_of_b([[maybe_unused]] const Work& work,
+                                              [[maybe_unused]] const TileBoxes& boxes) const {
+    if constexpr (Shape::kOwnMaps) return work.one.maps + GroupMapIndex::kB;
+    if constexpr (Design::design.edge_b) {
+      if (boxes.is_last_b()) return &p_.edges.map_b;
+    }
+    return &p_.b;
+  }
+  // What a full barrier expects of one K tile.
+  GANTRY_INLINE static std::uint32_t bytes_of(const TileBoxes& boxes, bool holds_b) {
+    if constexpr (!Design::design.has_edges()) return holds_b ? kStageBytesA : kStageBytes;
+    return kRowBytes * static_cast<std::uint32_t>(boxes.loaded_a() + (holds_b ? 0 : boxes.loaded_b()));
+  }
+
   // True if the constant operand of the next K tile has been loaded.
   GANTRY_INLINE bool take_early() {
     if constexpr (Shape::kConstant == ConstantOperand::none) return false;

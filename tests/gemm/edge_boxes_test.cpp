@@ -1,0 +1,114 @@
+// Boxes of the last rows of A and B: what the CTAs of a cluster load of a tile together.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <gantry/epilogue/fusion/parse.hpp>
+#include <gantry/gemm/bind.hpp>
+#include <gantry/gemm/design.hpp>
+#include <gantry/gemm/edge_boxes.hpp>
+
+namespace gantry {
+namespace {
+
+// A tile of row numbers, -1 where nothing has been loaded. Every part loads its box as TMA does.
+template <int tile, int sharers>
+void expect_tile_right(int rows, int index) {
+  SCOPED_TRACE(testing::Message() << rows << " rows, tile " << index << " of " << tile << ", " << sharers << " parts");
+  constexpr int kPart = tile / sharers;
+  const GemmEdge edge{.rows = rows, .last = rows_of_last_box(rows, kPart)};
+  std::vector<int> loaded(tile, -1);
+  int brought = 0, expected = 0;
+  for (int part = 0; part < sharers; ++part) {
+    const TileBox box = box_at_edge<tile, sharers>(edge, index, part);
+    const int box_rows = box.is_last ? edge.last : kPart;
+    const std::int64_t first = std::int64_t{index} * tile + part * kPart + box.shift;
+    EXPECT_GE(first, 0);
+    EXPECT_LE(first + box_rows, rows) << "a box that is not all inside";
+    for (int i = 0; i < box_rows; ++i) loaded[static_cast<std::size_t>(part * kPart + i)] = static_cast<int>(first) + i;
+    brought += box_rows;
+    expected = box.loaded;
+  }
+  EXPECT_EQ(brought, expected) << "what the full barrier is told";
+  for (int i = 0; i < tile; ++i) {
+    const std::int64_t row = std::int64_t{index} * tile + i;
+    if (row < rows) {
+      EXPECT_EQ(loaded[static_cast<std::size_t>(i)], row);
+    }
+  }
+}
+
+template <int tile, int sharers>
+void expect_random_tiles_right(std::mt19937& random) {
+  for (int i = 0; i < 200; ++i) {
+    const int rows = std::uniform_int_distribution(1, 5 * tile)(random);
+    for (int index = 0; index < rows / tile + sharers + 1; ++index) expect_tile_right<tile, sharers>(rows, index);
+  }
+}
+
+TEST(EdgeBoxes, BringTheRowsOfAMatrixAndNoOthers) {
+  std::mt19937 random(1);
+  expect_random_tiles_right<64, 1>(random);
+  expect_random_tiles_right<128, 2>(random);
+  expect_random_tiles_right<192, 2>(random);
+  expect_random_tiles_right<256, 4>(random);
+  expect_random_tiles_right<128, 8>(random);
+}
+
+TEST(EdgeBoxes, StandWhereRowsTakeAllBitsOfAnInt) {
+  expect_tile_right<256, 2>(2147483647, 8388607);
+  const GemmEdge edge{.rows = 2147483647, .last = 127};
+  EXPECT_EQ((box_at_edge<256, 2>(edge, 8388608, 0).loaded), 254) << "a tile that lies outside";
+}
+
+TEST(EdgeBoxes, OfBothOperandsFitIntoARegister) {
+  for (const int a : {1, 8, 256}) {
+    for (const int b : {1, 44, 512}) {
+      for (const int last : {0, 1, 2, 3}) {
+        const TileBoxes boxes({.loaded = a, .is_last = (last & 1) != 0}, {.loaded = b, .is_last = (last & 2) != 0});
+        EXPECT_EQ(boxes.loaded_a(), a);
+        EXPECT_EQ(boxes.loaded_b(), b);
+        EXPECT_EQ(boxes.is_last_a(), (last & 1) != 0);
+        EXPECT_EQ(boxes.is_last_b(), (last & 2) != 0);
+      }
+    }
+  }
+}
+
+// Of A and B of a GEMM, whose maps have the last rows.
+TEST(EdgeBoxes, HaveMapsOfTheLastRowsOfEachPart) {
+  const GemmDesign d = make_gemm_design({.tile = {128, 256}, .cluster = {2, 1}}, fusion::graph("d = acc"));
+  ASSERT_TRUE(d.ok() && d.edge_a && d.edge_b);
+  int a = 0, b = 0;
+  const GemmProblem p{.a = &a, .b = &b, .m = 300, .n = 1000, .k = 64};
+  std::vector<std::uint32_t> boxes;
+  const GemmEdgeParams edges = bind_edges(d, p, [&boxes](const TmaDescriptorParams& map) {
+    boxes.push_back(map.box[1]);
+    return TmaDescriptor{};
+  });
+  EXPECT_EQ(boxes, (std::vector<std::uint32_t>{44, 104})) << "of 128 rows of A, and of each half of 256 of B";
+  EXPECT_EQ(edges.a.rows, 300);
+  EXPECT_EQ(edges.a.last, 44);
+  EXPECT_EQ(edges.b.rows, 1000);
+  EXPECT_EQ(edges.b.last, 104);
+}
+
+// Who has none: what the host does not know the rows of, what is not loaded by rows, and who has no registers for it.
+TEST(EdgeBoxes, BelongToRowsOfKThatTheHostKnows) {
+  const auto design = [](GemmOptions o) {
+    const GemmDesign d = make_gemm_design(o, fusion::graph("d = acc"));
+    EXPECT_TRUE(d.ok());
+    return d;
+  };
+  const GemmDesign mixed = design({.major_a = Major::MN});
+  EXPECT_FALSE(mixed.edge_a);
+  EXPECT_TRUE(mixed.edge_b);
+  EXPECT_FALSE(design({.tile = {128, 128}, .schedule = GemmSchedule::pingpong, .warpgroups = 3}).has_edges());
+  EXPECT_FALSE(design({.groups = GemmGrouping::along_m}).has_edges());
+  EXPECT_EQ(design({.major_a = Major::MN, .major_b = Major::MN}).params.epilogue, 256) << "two maps and nothing else";
+}
+
+}  // namespace
+}  // namespace gantry
