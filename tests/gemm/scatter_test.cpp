@@ -133,6 +133,8 @@ TEST(ScatteredRows, AreAddedInTheOrderOfTheirNumbers) {
     expect_scattered<Ordered>({.m = 200, .n = 73, .k = 72, .batch = 4}, random_index(random, 200, 30), 30,
                               {70, 0, 1, 120}, seed);
   }
+  expect_scattered<Scattered<RowScatter::ordered, ElementType::f32, none, cooperative>>(
+      {.m = 100, .n = 73, .k = 72}, random_index(random, 100, 30), 30, {}, 1);
 }
 
 // Slots of f32, rows of which are multiples of 16 bytes, and a sentence that says what they cost.

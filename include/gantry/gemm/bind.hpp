@@ -73,8 +73,13 @@ inline TmaDescriptorParams bind_b(const GemmDesign& d, const GemmProblem& p) {
   }
   return detail::bind_loaded(d, 'B', d.b, p.b, p.n, p);
 }
-// Of the last rows of A and B (edge_boxes.hpp). Requires rows, and a design with edges. `encode`: TmaDescriptorParams
-// to a TmaDescriptor.
+// Columns of D that are stored. Rows that are added in order go to slots of whole chunks of 16 bytes first, since TMA
+// writes those.
+inline int stored_columns(const GemmDesign& d, int n) {
+  return d.options.scatter_d == RowScatter::ordered ? (n + 3) / 4 * 4 : n;
+}
+// Of the last rows of A and B (edge_boxes.hpp). Requires rows, and a design with edges. `encode`: TmaDescriptorParams to
+// a TmaDescriptor.
 template <class Encode>
 GemmEdgeParams bind_edges(const GemmDesign& d, const GemmProblem& p, const Encode& encode) {
   GemmEdgeParams out{};
@@ -84,7 +89,7 @@ GemmEdgeParams bind_edges(const GemmDesign& d, const GemmProblem& p, const Encod
     return encode(map);
   };
   if (d.edge_a) out.map_a = bind_edge(bind_a(d, p), p.m, out.a);
-  if (d.edge_b) out.map_b = bind_edge(bind_b(d, p), p.n, out.b);
+  if (d.edge_b) out.map_b = bind_edge(bind_b(d, p), stored_columns(d, p.n), out.b);
   return out;
 }
 inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {

@@ -217,7 +217,7 @@ GANTRY_COLD inline void write_collective(const detail::KernelSide& kernel, const
       write(offset, direct);
     } else {
       EpilogueProblem of = extents;
-      if (offset == at.d && plan.needs.slots > 0) of.n = (of.n + 3) / 4 * 4;  // TMA writes whole chunks of 16 bytes
+      if (offset == at.d) of.n = stored_columns(design, of.n);
       write(offset, encode(detail::bind_matrix(x.box, matrix, of)));
     }
   };
