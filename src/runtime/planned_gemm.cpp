@@ -166,6 +166,8 @@ void PlannedGemm::note_loads(const GemmDesign& design) {
   if (!design.options.swapped) note_operand(launch_.b, {at.b, Index::kB});
   if (design.edge_a) note_operand(launch_.a, {at.edge_a, Index::kA});
   if (design.edge_b) note_operand(launch_.b, {at.edge_b, Index::kB});
+  constexpr int kMap = sizeof(TmaDescriptor);
+  for (int i = 0; i < design.group_boxes; ++i) note_operand(launch_.a, {at.group_boxes + i * kMap, Index::kA});
 }
 
 void PlannedGemm::note_places(const GemmDesign& design, const fusion::Graph& graph, const GemmInputs& inputs) {

@@ -101,6 +101,10 @@ TYPED_TEST(CompiledEpilogue, HasTheParametersThatTheDesignSays) {
     EXPECT_EQ(offset(p, p.loop.edges), at.edge_a) << "written as one value";
     EXPECT_EQ(offset(p, p.loop.edges.map_b), at.edge_b);
   }
+  if constexpr (Types::design.group_boxes > 0) {
+    EXPECT_EQ(offset(p, p.loop.group_boxes), at.group_boxes);
+    EXPECT_EQ(static_cast<int>(sizeof p.loop.group_boxes), Types::design.group_boxes * 128);
+  }
   if constexpr (Types::design.options.scaled()) {
     EXPECT_EQ(offset(p, p.loop.scales), at.scales);
   }

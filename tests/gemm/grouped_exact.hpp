@@ -100,6 +100,30 @@ void expect_rows(const std::vector<int>& sizes, int n, int k, std::uint64_t seed
   }
 }
 
+// One group, whose rows are all the memory that A has, in a capacity of more: the simulator reports a row before or
+// after them.
+template <class Spec>
+void expect_no_row_of_a_neighbour() {
+  using Gemm = gantry::Gemm<Spec>;
+  constexpr int kCapacity = 256, kN = 136, kK = 72;
+  static bf16 d[kCapacity * kN];  // before the heap: where A would be is nothing that is written
+  const auto given = numbers<bf16>(kCapacity * kK, 1), b = numbers<bf16>(kN * kK, 2);
+  for (const std::int32_t count : {1, 7, 8, 9, 63, 64, 65, 120, 127, 128, 129, 200, 255}) {
+    SCOPED_TRACE(testing::Message() << count << " rows");
+    Buffer<bf16> a(static_cast<std::size_t>(count) * kK);
+    std::copy_n(given.begin(), a.size(), a.data());
+    typename Gemm::Arguments args({.m = kCapacity, .n = kN, .k = kK, .batch = 1});
+    args.a = a.data();
+    args.b = b.data();
+    args.d = d;
+    args.groups.counts = &count;
+    const auto plan = Gemm::plan(args, device_of(Simulator(), 4));
+    ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
+    const LaunchResult result = plan->run(Simulator({.seed = static_cast<std::uint64_t>(count)}));
+    ASSERT_TRUE(result) << describe(result);
+  }
+}
+
 template <int tile_m, int cluster_m, int cluster_n, bool adds_c, GemmSchedule schedule = GemmSchedule::cooperative>
 struct Gradient {
   static constexpr GemmOptions options{.d = adds_c ? ElementType::f32 : ElementType::bf16,

@@ -9,6 +9,11 @@ struct GroupsOfRows {
   static constexpr GemmOptions options{
       .tile = {128, 256}, .cluster = {2, 1}, .schedule = GemmSchedule::cooperative, .groups = GemmGrouping::along_m};
 };
+// The place in the cluster takes registers of the producer, which has boxes of A to count.
+struct RowsInClusters {
+  static constexpr GemmOptions options{
+      .tile = {128, 256}, .cluster = {2, 2}, .schedule = GemmSchedule::cooperative, .groups = GemmGrouping::along_m};
+};
 struct GatedRows {
   static constexpr GemmOptions options{
       .tile = {128, 192}, .cluster = {2, 1}, .schedule = GemmSchedule::pingpong, .groups = GemmGrouping::along_m};
@@ -54,6 +59,7 @@ struct OfArrayInTurn {
 };
 
 using OfRows = GemmTypes<GroupsOfRows>::Kernel;
+using OfClusters = GemmTypes<RowsInClusters>::Kernel;
 using OfGated = GemmTypes<GatedRows>::Kernel;
 using OfK = GemmTypes<GroupsOfK>::Kernel;
 using OfScaled = GemmTypes<ScaledRows>::Kernel;
@@ -61,6 +67,7 @@ using Array = GemmTypes<OfArray>::Kernel;
 using FusedArray = GemmTypes<OfFusedArray>::Kernel;
 using ArrayInTurn = GemmTypes<OfArrayInTurn>::Kernel;
 template __global__ void kernel_entry<OfRows>(const __grid_constant__ OfRows::Params);
+template __global__ void kernel_entry<OfClusters>(const __grid_constant__ OfClusters::Params);
 template __global__ void kernel_entry<OfGated>(const __grid_constant__ OfGated::Params);
 template __global__ void kernel_entry<OfK>(const __grid_constant__ OfK::Params);
 template __global__ void kernel_entry<OfScaled>(const __grid_constant__ OfScaled::Params);

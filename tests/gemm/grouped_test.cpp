@@ -42,6 +42,12 @@ TEST(GroupsOfRows, OfRandomSizes) {
   }
 }
 
+TEST(GroupsOfRows, LoadNoRowOfAnother) {
+  expect_no_row_of_a_neighbour<Rows<ElementType::bf16, GemmSchedule::cooperative, 128, 1, 1>>();
+  expect_no_row_of_a_neighbour<Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 2, 1>>();
+  expect_no_row_of_a_neighbour<Rows<ElementType::bf16, GemmSchedule::pingpong, 64, 2, 2, Major::MN>>();
+}
+
 // Rows of A and B that TMA cannot address: all rows are packed first, those of no group among them.
 TEST(GroupsOfRows, MayHaveRowsOfAnyLength) {
   expect_rows<Rows<ElementType::bf16, GemmSchedule::cooperative, 64, 2, 1>>({70, 0, 130, 1}, 136, 73, 1);

@@ -25,6 +25,7 @@ typename Kernel::Params kernel_params(const gantry::GemmProblem& p, const Epilog
     out.loop.a = encode(bind_a(design, p));
     out.loop.b = encode(bind_b(design, p));
     if constexpr (design.has_edges()) out.loop.edges = bind_edges(design, p, encode);
+    if constexpr (design.group_boxes > 0) bind_group_boxes(design, p, encode, out.loop.group_boxes);
   }
   out.epilogue = epilogue;
   out.schedule = schedule_of(design, p, {.clusters = ctas / Kernel::kCluster, .workspace = p.workspace != nullptr});

@@ -29,6 +29,12 @@ TEST(SwappedGroups, AreMultipliedWithTheirOwnWeights) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) expect_rows<FewRows<8, 64>>({3, 0, 9, 1, 8}, 136, 72, seed);
 }
 
+TEST(SwappedGroups, LoadNoRowOfAnother) {
+  expect_no_row_of_a_neighbour<FewRows<8, 64>>();
+  expect_no_row_of_a_neighbour<FewRows<16, 128, 2, 1>>();
+  expect_no_row_of_a_neighbour<FewRows<64, 64, 2, 2, GemmSchedule::cooperative, Major::MN>>();
+}
+
 TEST(SwappedGroups, OfRandomSizes) {
   std::mt19937 random(7);
   for (std::uint64_t seed = 0; seed < 2; ++seed) {

@@ -13,8 +13,8 @@
 
 #include <gantry/arch/launch_config.hpp>
 #include <gantry/gemm/design.hpp>
-#include <gantry/gemm/edge_boxes.hpp>
 #include <gantry/gemm/gather.hpp>
+#include <gantry/gemm/group_boxes.hpp>
 #include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/pointer_array.hpp>
 #include <gantry/gemm/problem.hpp>
@@ -37,7 +37,7 @@ inline TmaDescriptorParams bind_operand(const TmaMatrixBox& box, const GemmMatri
 inline TmaDescriptorParams bind_loaded(const GemmDesign& d, char operand, const TmaMatrixBox& box,
                                        const GemmMatrix<const void>& matrix, int rows, const GemmProblem& p) {
   const TmaDescriptorParams map = bind_operand(box, matrix, rows, p.k, shares_matrix(d, operand) ? 1 : p.batch);
-  return loads_end_with_groups(d, operand) ? ragged(map) : map;
+  return shares_matrix(d, operand) ? ragged(map) : map;
 }
 
 }  // namespace detail
@@ -78,8 +78,8 @@ inline TmaDescriptorParams bind_b(const GemmDesign& d, const GemmProblem& p) {
 inline int stored_columns(const GemmDesign& d, int n) {
   return d.options.scatter_d == RowScatter::ordered ? (n + 3) / 4 * 4 : n;
 }
-// Of the last rows of A and B (edge_boxes.hpp). Requires rows, and a design with edges. `encode`: TmaDescriptorParams to
-// a TmaDescriptor.
+// Of the last rows of A and B (edge_boxes.hpp). Requires rows, and a design with edges. `encode`: TmaDescriptorParams
+// to a TmaDescriptor.
 template <class Encode>
 GemmEdgeParams bind_edges(const GemmDesign& d, const GemmProblem& p, const Encode& encode) {
   GemmEdgeParams out{};
@@ -91,6 +91,16 @@ GemmEdgeParams bind_edges(const GemmDesign& d, const GemmProblem& p, const Encod
   if (d.edge_a) out.map_a = bind_edge(bind_a(d, p), p.m, out.a);
   if (d.edge_b) out.map_b = bind_edge(bind_b(d, p), stored_columns(d, p.n), out.b);
   return out;
+}
+// Of the rows that a group ends with (group_boxes.hpp): `maps` has room for d.group_boxes. `encode`: likewise.
+template <class Encode>
+void bind_group_boxes(const GemmDesign& d, const GemmProblem& p, const Encode& encode, TmaDescriptor* maps) {
+  if (d.group_boxes == 0) return;
+  TmaDescriptorParams map = shares_matrix(d, 'A') ? bind_a(d, p) : bind_b(d, p);
+  for (int i = 0; i < d.group_boxes; ++i) {
+    map.box[1] = static_cast<std::uint32_t>(kGroupBoxRows << i);
+    maps[i] = encode(map);
+  }
 }
 inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {
   const bool shared = shares_matrix(d, 'D');

@@ -45,7 +45,7 @@ struct OperandTile {
   SwizzleMode swizzle = SwizzleMode::b128;
   int rows = 128, k = 64;
   bool gated = false;   // rows in the order of gated.hpp
-  bool ragged = false;  // all groups share the matrix, and what is loaded ends with one
+  bool ragged = false;  // all groups share the matrix
 };
 GANTRY_HD constexpr ComposedLayout operand_stages(const OperandTile& t, int stages) {
   const IntTuple shape = make_shape(Int::fixed(t.rows), Int::fixed(t.k), Int::fixed(stages));
@@ -73,11 +73,11 @@ GANTRY_HD constexpr TmaPlan operand_plan(const OperandTile& t, int sharers) {
 
 GANTRY_HD constexpr OperandTile tile_a(const GemmDesign& d) {
   const GemmOptions& o = d.options;
-  return {o.a, o.major_a, d.swizzle_a, o.tile.m, o.tile.k, false, loads_end_with_groups(d, 'A')};
+  return {o.a, o.major_a, d.swizzle_a, o.tile.m, o.tile.k, false, shares_matrix(d, 'A')};
 }
 GANTRY_HD constexpr OperandTile tile_b(const GemmDesign& d) {
   const GemmOptions& o = d.options;
-  return {o.b, o.major_b, d.swizzle_b, o.tile.n, o.tile.k, d.gated(), loads_end_with_groups(d, 'B')};
+  return {o.b, o.major_b, d.swizzle_b, o.tile.n, o.tile.k, d.gated(), shares_matrix(d, 'B')};
 }
 
 // ---- Rings of subtiles: C, D and auxiliary tensors of the collective, slabs of the other two stores

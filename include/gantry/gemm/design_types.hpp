@@ -61,6 +61,7 @@ struct GemmSharedMap {
 struct GemmParameterMap {
   int a = 0, b = 0;
   int edge_a = 0, edge_b = 0;  // maps of the last rows (edge_boxes.hpp), where the design has edges
+  int group_boxes = 0;         // maps of the rows that a group ends with (group_boxes.hpp), where it has some
   int scales = 0;              // GemmScaleParams, where blocks are scaled
   int epilogue = 0;            // where the epilogue's own parameters begin
   int c = 0, d = 0;            // maps; c is there, and unused, where a collective has no C
@@ -97,6 +98,7 @@ struct GemmDesign {
   SwizzleMode swizzle_a = SwizzleMode::b128, swizzle_b = SwizzleMode::b128;
   TmaMatrixBox a{}, b{}, c{}, d{};
   bool edge_a = false, edge_b = false;  // the last rows have a box of their own (edge_boxes.hpp)
+  int group_boxes = 0;                  // of the rows that a group ends with (group_boxes.hpp)
   GemmSharedMap shared{};
   GemmParameterMap params{};
   bool epilogue_loads = false;  // C or auxiliary inputs

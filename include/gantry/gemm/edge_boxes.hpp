@@ -53,8 +53,8 @@ GANTRY_HD constexpr int rows_left(const GemmEdge& edge, int index) {
 // What brings one CTA's part of a tile's rows, of which all CTAs that share the tile bring `loaded`.
 struct TileBox {
   int loaded;
-  bool is_last = false;  // the box of the last rows, else a whole one
-  int shift = 0;         // rows from where the part begins to where the box does
+  int smaller = 0;  // smaller boxes: 1 is that of the last rows, of a group bit i is box i; 0 is the whole box
+  int shift = 0;    // rows from where the part begins to where the box does
 };
 
 // Of tile number `index` of `tile` rows, of which `sharers` CTAs of a cluster load a part each.
@@ -66,25 +66,27 @@ GANTRY_HD constexpr TileBox box_at_edge(const GemmEdge& edge, int index, int par
   const int inside = left > 0 ? left / kPart : 0;  // whole parts
   const int loaded = inside * kPart + (sharers - inside) * edge.last;
   if (part < inside) return {.loaded = loaded};
-  return {.loaded = loaded, .is_last = true, .shift = left - edge.last - part * kPart};
+  return {.loaded = loaded, .smaller = 1, .shift = left - edge.last - part * kPart};
 }
 
 // The boxes of A and of B, in one register.
 class TileBoxes {
  public:
-  GANTRY_HD constexpr TileBoxes(const TileBox& a, const TileBox& b)
-      : bits_(static_cast<std::uint32_t>(a.loaded | b.loaded << 16) | (a.is_last ? kLastA : 0) |
-              (b.is_last ? kLastB : 0)) {}
-  GANTRY_HD constexpr int loaded_a() const { return static_cast<int>(bits_ & 0x7FFF); }
-  GANTRY_HD constexpr int loaded_b() const { return static_cast<int>(bits_ >> 16 & 0x7FFF); }
-  GANTRY_HD constexpr bool is_last_a() const { return (bits_ & kLastA) != 0; }
-  GANTRY_HD constexpr bool is_last_b() const { return (bits_ & kLastB) != 0; }
+  GANTRY_HD constexpr TileBoxes(const TileBox& a, const TileBox& b) : bits_(of_operand(a) | of_operand(b) << 16) {}
+  GANTRY_HD constexpr int loaded_a() const { return static_cast<int>(bits_ & kLoaded); }
+  GANTRY_HD constexpr int loaded_b() const { return static_cast<int>(bits_ >> 16 & kLoaded); }
+  GANTRY_HD constexpr int smaller_a() const { return static_cast<int>(bits_ >> kLoadedBits & kSmaller); }
+  GANTRY_HD constexpr int smaller_b() const { return static_cast<int>(bits_ >> (16 + kLoadedBits)); }
 
   // What a loop derives from them takes no registers.
   GANTRY_INLINE void make_opaque() { bits_ = arch::opaque(bits_); }
 
  private:
-  static constexpr std::uint32_t kLastA = 0x8000, kLastB = 0x80000000;
+  static constexpr int kLoadedBits = 10;  // 512 rows, and box 5
+  static constexpr std::uint32_t kLoaded = (1u << kLoadedBits) - 1, kSmaller = (1u << (16 - kLoadedBits)) - 1;
+  GANTRY_HD static constexpr std::uint32_t of_operand(const TileBox& box) {
+    return static_cast<std::uint32_t>(box.loaded | box.smaller << kLoadedBits);
+  }
   std::uint32_t bits_;
 };
 

@@ -78,13 +78,6 @@ GANTRY_HD constexpr bool shares_matrix(const GemmDesign& d, char operand) {
   return d.options.groups == GemmGrouping::along_k && (operand == 'A' || operand == 'B');
 }
 
-// Whether what is loaded of it must end with a group: K tiles are added up. Rows after those of a group are loaded and
-// multiplied like others, since rows outside of a tensor are slow (docs/measurements/hardware.md), and nobody looks at
-// the products.
-GANTRY_HD constexpr bool loads_end_with_groups(const GemmDesign& d, char operand) {
-  return d.options.groups == GemmGrouping::along_k && shares_matrix(d, operand);
-}
-
 // The GEMM that a choice of kernels is made for: a batch of groups of the mean size.
 inline GemmExtents typical_extents(GemmGrouping grouping, GemmExtents e) {
   const auto mean = [&](std::int64_t lines) { return e.batch > 0 ? (lines + e.batch - 1) / e.batch : lines; };

@@ -39,8 +39,8 @@
 #include <gantry/atom/gemm.hpp>
 #include <gantry/atom/matrix_coordinates.hpp>
 #include <gantry/atom/tma_copy.hpp>
-#include <gantry/gemm/edge_boxes.hpp>
 #include <gantry/gemm/gather.hpp>
+#include <gantry/gemm/group_boxes.hpp>
 #include <gantry/gemm/group_maps.hpp>
 #include <gantry/gemm/promotion_scales.hpp>
 #include <gantry/pipeline/tma_async.hpp>
@@ -65,6 +65,12 @@ template <>
 struct EdgeParams<true> {
   GemmEdgeParams edges;
 };
+template <int boxes>
+struct GroupBoxParams {
+  TmaDescriptor group_boxes[boxes];
+};
+template <>
+struct GroupBoxParams<0> {};
 template <bool scaled>
 struct ScaleParams {};
 template <>
@@ -72,8 +78,8 @@ struct ScaleParams<true> {
   alignas(128) GemmScaleParams scales;
 };
 
-template <bool gathers, bool edges, bool scaled>
-struct MainloopParams : OperandParams<gathers>, EdgeParams<edges>, ScaleParams<scaled> {};
+template <bool gathers, bool edges, int group_boxes, bool scaled>
+struct MainloopParams : OperandParams<gathers>, EdgeParams<edges>, GroupBoxParams<group_boxes>, ScaleParams<scaled> {};
 
 }  // namespace detail
 
@@ -118,7 +124,8 @@ struct Mainloop : GemmShape<Design> {
   using Pipeline = PipelineTmaAsync<kStages>;
   using State = PipelineState<kStages>;
 
-  using Params = detail::MainloopParams<Shape::kGathers, Design::design.has_edges(), Shape::kScaled>;
+  using Params =
+      detail::MainloopParams<Shape::kGathers, Design::design.has_edges(), Design::design.group_boxes, Shape::kScaled>;
   static constexpr std::uint32_t kStageBytesA = Design::design.stage_bytes_a();
   static constexpr std::uint32_t kStageBytes = Design::design.stage_bytes();
   static constexpr std::uint32_t kStageBytesB = kStageBytes - kStageBytesA;
@@ -185,11 +192,11 @@ struct Mainloop : GemmShape<Design> {
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);
   }
 
-  // A matrix of the batch, or a group of rows or of K, as coordinates.
+  // A matrix of the batch, or a group of rows or of K of a ragged map, as coordinates.
   template <bool group_of_rows, class Copy>
   GANTRY_INLINE static auto matrix(const Copy& load, const Work& work) {
     if constexpr (group_of_rows) {
-      return domain_offset(coord(work.group.first(), 0), matrix_coordinates<false>(load, 0));
+      return domain_offset(coord(work.group.origin, 0), matrix_coordinates<true>(load, work.group.end));
     } else if constexpr (kGroups == GemmGrouping::along_k) {
       return domain_offset(coord(0, work.group.origin), matrix_coordinates<true>(load, work.group.end));
     } else {

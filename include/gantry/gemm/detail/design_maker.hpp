@@ -5,7 +5,7 @@
 #include <gantry/epilogue/fusion/params.hpp>
 #include <gantry/epilogue/graph_rules.hpp>
 #include <gantry/gemm/design_layouts.hpp>
-#include <gantry/gemm/edge_boxes.hpp>
+#include <gantry/gemm/group_boxes.hpp>
 #include <gantry/gemm/grouped.hpp>
 #include <gantry/gemm/pointer_array.hpp>
 #include <gantry/gemm/staging.hpp>
@@ -319,9 +319,12 @@ class GemmDesignMaker {
     if (d_.gated()) d_.b.contiguous = MatrixMode::second;  // K is; the plan has it as its fourth mode
     // The host knows the last rows of a matrix, not of groups; only rows of K have boxes that end with them. A producer
     // with 32 registers has none left for it.
-    const bool edges = o.groups == GemmGrouping::none && !o.gather_a && o.warpgroups != 3;
+    const bool of_rows = groups_tiles(o.groups);
+    const bool smaller = !o.gather_a && o.warpgroups != 3, edges = smaller && o.groups == GemmGrouping::none;
     d_.edge_a = edges && o.major_a == Major::K;
     d_.edge_b = edges && o.major_b == Major::K && !d_.gated();
+    const int part = shares_matrix(d_, 'A') ? o.tile.m / o.cluster.n : o.tile.n / o.cluster.m;
+    if (smaller && of_rows) d_.group_boxes = group_box_count(part);
     if (d_.store == GemmStore::collective) {
       d_.c = d_.part.c.box;
       d_.d = d_.part.d.box;
@@ -342,6 +345,10 @@ class GemmDesignMaker {
       p.edge_a = p.epilogue;
       p.edge_b = p.edge_a + kMap;
       p.epilogue += static_cast<int>(sizeof(GemmEdgeParams));
+    }
+    if (d_.group_boxes > 0) {
+      p.group_boxes = p.epilogue;
+      p.epilogue += d_.group_boxes * kMap;
     }
     if (d_.options.scaled()) {
       p.scales = p.epilogue;

@@ -20,31 +20,34 @@ class Mainloop<Design>::Producer {
   // `k_steps`: of this tile, where K wraps around.
   GANTRY_INLINE void load(const Work& work, const int& k_steps) {
     if constexpr (Shape::kOwnMaps) enter(work.one);
+    const Place at = place();
     const TileBox box_a = box_of_a(work), box_b = box_of_b(work);
     TileBoxes boxes(box_a, box_b);
     const TmaCopy<LoadA> load_a{map_of_a(work, boxes)};
     const TmaCopy<LoadB> load_b{map_of_b(work, boxes)};
     const auto a =
-        tma_partition(load_a, place_.n, group_modes<0, 2>(shared_a(s_)), tiles_of_a(load_a, work, place_, box_a.shift));
+        tma_partition(load_a, at.n, group_modes<0, 2>(shared_a(s_)), tiles_of_a(load_a, work, at, box_a.shift));
     const auto b =
-        tma_partition(load_b, place_.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b(load_b, work, place_, box_b.shift));
+        tma_partition(load_b, at.m, group_modes<0, 2>(shared_b(s_)), tiles_of_b(load_b, work, at, box_b.shift));
     int k = work.k_begin;
     const bool repeats = stays_in_column(work);
     GANTRY_NO_UNROLL
     for (int left = work.steps; left > 0; --left) {
-      if constexpr (Design::design.has_edges()) boxes.make_opaque();
+      if constexpr (kHasSmallerBoxes) boxes.make_opaque();
       const bool holds_b = repeats && steps_in_column_ >= kStages;
       const bool is_early = take_early();
       if (!is_early) pipeline_.producer_acquire(write_, bytes_of(boxes, holds_b));
       std::uint64_t* full = pipeline_.producer_get_barrier(write_);
       if (!is_early || Shape::kConstant != ConstantOperand::a) {
         const TmaCopy<LoadA> load{map_of_a(work, boxes)};
-        copy(load.with(full, place_.row_mask()), a.gmem(_, k), a.smem(_, write_.index()));
+        copy_part<kBoxesOfA>(load.with(full, place().row_mask()), boxes.smaller_a(), a.gmem(_, k),
+                             a.smem(_, write_.index()));
       }
       if (!holds_b) {
         if (!is_early || Shape::kConstant != ConstantOperand::b) {
           const TmaCopy<LoadB> load{map_of_b(work, boxes)};
-          copy(load.with(full, place_.column_mask()), b.gmem(_, k), b.smem(_, write_.index()));
+          copy_part<kBoxesOfB>(load.with(full, place().column_mask()), boxes.smaller_b(), b.gmem(_, k),
+                               b.smem(_, write_.index()));
         }
         ++steps_in_column_;
       }
@@ -93,10 +96,28 @@ class Mainloop<Design>::Producer {
   }
 
  private:
+  // Smaller boxes of the operand whose rows groups share.
+  static constexpr int kBoxesOfA = kGroups == GemmGrouping::along_m ? Design::design.group_boxes : 0;
+  static constexpr int kBoxesOfB = kGroups == GemmGrouping::along_n ? Design::design.group_boxes : 0;
+  static constexpr bool kHasSmallerBoxes = Design::design.has_edges() || Design::design.group_boxes > 0;
+
+  // Where this CTA is. Beside the boxes of groups there are no registers for masks and offsets: they are computed where
+  // they are used.
+  GANTRY_INLINE Place place() const {
+    Place out = place_;
+    if constexpr (kMulticast > 1 && Design::design.group_boxes > 0) {
+      out.m = static_cast<int>(arch::opaque(static_cast<std::uint32_t>(out.m)));
+      out.n = static_cast<int>(arch::opaque(static_cast<std::uint32_t>(out.n)));
+    }
+    return out;
+  }
+
   // What brings this CTA's parts of A and B.
   GANTRY_INLINE TileBox box_of_a([[maybe_unused]] const Work& work) const {
     if constexpr (Design::design.edge_a) {
       return box_at_edge<kTileM, kClusterN>(p_.edges.a, work.m * kClusterM + place_.m, place_.n);
+    } else if constexpr (kBoxesOfA > 0) {
+      return boxes_of_group<kTileM, kClusterN>(work.group.size, work.m * kClusterM + place_.m, place_.n);
     } else {
       return {.loaded = kTileM};
     }
@@ -104,6 +125,8 @@ class Mainloop<Design>::Producer {
   GANTRY_INLINE TileBox box_of_b([[maybe_unused]] const Work& work) const {
     if constexpr (Design::design.edge_b) {
       return box_at_edge<kTileN, kClusterM>(p_.edges.b, work.n * kClusterN + place_.n, place_.m);
+    } else if constexpr (kBoxesOfB > 0) {
+      return boxes_of_group<kTileN, kClusterM>(work.group.size, work.n * kClusterN + place_.n, place_.m);
     } else {
       return {.loaded = kTileN};
     }
@@ -112,7 +135,7 @@ class Mainloop<Design>::Producer {
                                               [[maybe_unused]] const TileBoxes& boxes) const {
     if constexpr (Shape::kOwnMaps) return work.one.maps + GroupMapIndex::kA;
     if constexpr (Design::design.edge_a) {
-      if (boxes.is_last_a()) return &p_.edges.map_a;
+      if (boxes.smaller_a() != 0) return &p_.edges.map_a;
     }
     return &p_.a;
   }
@@ -120,13 +143,32 @@ class Mainloop<Design>::Producer {
                                               [[maybe_unused]] const TileBoxes& boxes) const {
     if constexpr (Shape::kOwnMaps) return work.one.maps + GroupMapIndex::kB;
     if constexpr (Design::design.edge_b) {
-      if (boxes.is_last_b()) return &p_.edges.map_b;
+      if (boxes.smaller_b() != 0) return &p_.edges.map_b;
     }
     return &p_.b;
   }
+  // Issues one box, or those of the rows that a group ends with: a box brings as many rows as its map says. A loop,
+  // since unrolled it takes registers for the address of each map.
+  template <int boxes, class Load, class G, class S>
+  GANTRY_INLINE void copy_part(const Load& load, [[maybe_unused]] int smaller, const G& from, const S& to) const {
+    if constexpr (boxes > 0) {
+      if (smaller != 0) {
+        GANTRY_NO_UNROLL
+        for (int i = 0; smaller >> i != 0; ++i) {
+          if ((smaller >> i & 1) == 0) continue;
+          Load box = load;
+          box.map = &p_.group_boxes[i];
+          const auto first = coord(rows_before_box(smaller, i) * kTileK, Constant<0>{});
+          copy(box, domain_offset(first, from), domain_offset(first, to));
+        }
+        return;
+      }
+    }
+    copy(load, from, to);
+  }
   // What a full barrier expects of one K tile.
   GANTRY_INLINE static std::uint32_t bytes_of(const TileBoxes& boxes, bool holds_b) {
-    if constexpr (!Design::design.has_edges()) return holds_b ? kStageBytesA : kStageBytes;
+    if constexpr (!kHasSmallerBoxes) return holds_b ? kStageBytesA : kStageBytes;
     return kRowBytes * static_cast<std::uint32_t>(boxes.loaded_a() + (holds_b ? 0 : boxes.loaded_b()));
   }
 

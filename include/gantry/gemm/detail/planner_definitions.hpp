@@ -257,6 +257,7 @@ GANTRY_COLD GANTRY_LINKAGE void write_parameters(const GemmDesign& asked, const 
     }
     write(at.b, encode(bind_b(design, problem)));
     if (design.has_edges()) write(at.edge_a, bind_edges(design, problem, encode));
+    bind_group_boxes(design, problem, encode, reinterpret_cast<TmaDescriptor*>(bytes + at.group_boxes));
   }
   if (design.options.scaled()) write(at.scales, scale_params_of(design, args));
   if (design.store == GemmStore::collective) {
