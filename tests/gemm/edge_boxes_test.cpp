@@ -108,7 +108,12 @@ TEST(EdgeBoxes, BelongToRowsOfKThatTheHostKnows) {
   EXPECT_TRUE(mixed.edge_b);
   EXPECT_FALSE(design({.tile = {128, 128}, .schedule = GemmSchedule::pingpong, .warpgroups = 3}).has_edges());
   EXPECT_EQ(design({.major_a = Major::MN, .major_b = Major::MN}).params.epilogue, 256) << "two maps and nothing else";
-  EXPECT_FALSE(design({.groups = GemmGrouping::along_m}).has_edges());
+  const GemmDesign rows = design({.groups = GemmGrouping::along_m});
+  EXPECT_FALSE(rows.edge_a);
+  EXPECT_TRUE(rows.edge_b);
+  const GemmDesign few = design({.tile = {16, 64}, .swapped = true, .groups = GemmGrouping::along_m});
+  EXPECT_FALSE(few.edge_a) << "in the caller's terms, A has the rows of groups";
+  EXPECT_TRUE(few.edge_b);
   EXPECT_FALSE(design({.major_a = Major::MN, .major_b = Major::MN, .groups = GemmGrouping::along_k}).has_edges());
   EXPECT_FALSE(design({.groups = GemmGrouping::pointer_array}).has_edges());
 }

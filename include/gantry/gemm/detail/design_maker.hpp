@@ -320,11 +320,11 @@ class GemmDesignMaker {
     // The host knows the last rows of a matrix, not of groups; only rows of K have boxes that end with them. A producer
     // with 32 registers has none left for it.
     const bool of_rows = groups_tiles(o.groups);
-    const bool smaller = !o.gather_a && o.warpgroups != 3, edges = smaller && o.groups == GemmGrouping::none;
-    d_.edge_a = edges && o.major_a == Major::K;
-    d_.edge_b = edges && o.major_b == Major::K && !d_.gated();
-    const int part = shares_matrix(d_, 'A') ? o.tile.m / o.cluster.n : o.tile.n / o.cluster.m;
-    if (smaller && of_rows) d_.group_boxes = group_box_count(part);
+    const bool edges = (o.groups == GemmGrouping::none || of_rows) && !o.gather_a && o.warpgroups != 3;
+    const bool shares_a = shares_matrix(d_, 'A'), shares_b = shares_matrix(d_, 'B');
+    d_.edge_a = edges && o.major_a == Major::K && !shares_a;
+    d_.edge_b = edges && o.major_b == Major::K && !shares_b && !d_.gated();
+    if (edges && of_rows) d_.group_boxes = group_box_count(shares_a ? o.tile.m / o.cluster.n : o.tile.n / o.cluster.m);
     if (d_.store == GemmStore::collective) {
       d_.c = d_.part.c.box;
       d_.d = d_.part.d.box;
