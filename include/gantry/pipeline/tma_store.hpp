@@ -52,7 +52,7 @@ class PipelineTmaStore {
 
   // Waits until nothing is unread: then the CTA may exit, or reuse the buffers.
   GANTRY_INLINE void producer_tail(const State&, Site site = Site::here()) {
-    if (issues_) arch::cp_async_bulk_wait_group_read(arch::n32<0>, site);
+    arch::cp_async_bulk_wait_group_read(arch::n32<0>, site);  // threads that issue none have nothing to wait for
   }
 
   // How many of `committed` groups may be unread after `producer_acquire`: as many stages are still held.
