@@ -2,7 +2,8 @@
 // no GPU.
 //
 //   cost_model_fit TIMES                    how close the choice comes, and which sizes it misses most
-//   cost_model_fit TIMES CONSTANT...        moves these constants to where it comes closest; every third size is held out
+//   cost_model_fit TIMES CONSTANT...        moves these constants to where it comes closest; every third size is held
+//   out
 //
 // The error of a size is what the chosen configuration takes longer than the fastest, and a little of how far the model
 // is from the measured times: without it, constants would wander where no choice depends on them.
@@ -77,7 +78,8 @@ std::string name_of(const GemmDesign& d) {
          std::to_string(d.options.epilogue.stages_d);
 }
 
-// Lines of size_sweep: size, epilogue, configuration, how tiles are split, how launched, the model's, burst, cold, MHz, W.
+// Lines of size_sweep: size, epilogue, configuration, how tiles are split, how launched, the model's, burst, cold, MHz,
+// W.
 std::vector<Size> read(const char* path) {
   std::ifstream file(path);
   std::vector<Size> out;
@@ -128,8 +130,7 @@ Choice choose(const Size& size, const Architecture& arch) {
   Choice out;
   double least = 1e30;
   for (const Candidate& c : size.candidates) {
-    const GemmCost cost =
-        estimate(size.workload, c.design, epilogue_cost(size.graph, ElementType::void_), arch);
+    const GemmCost cost = estimate(size.workload, c.design, epilogue_cost(size.graph, ElementType::void_), arch);
     const double off = std::log(cost.milliseconds * 1e3 / c.measured);
     out.misfit += std::min(off * off, 0.25) / static_cast<double>(size.candidates.size());
     if (cost.ranks_last() || cost.cycles >= least) continue;
@@ -167,14 +168,15 @@ void report(const char* name, const std::vector<const Size*>& sizes, const Archi
     const auto* first = &size->candidates.front();
     for (const Candidate& c : size->candidates) first = c.measured == fastest ? &c : first;
     char line[300];
-    std::snprintf(line, sizeof line, "%6lld %6lld %6lld  %.3f of cuBLASLt, %.3f of the fastest: %s, not %s", (long long)w.m,
-                  (long long)w.n, (long long)w.k, size->vendor / chosen, fastest / chosen, choice.chosen->name.c_str(),
-                  first->name.c_str());
+    std::snprintf(line, sizeof line, "%6lld %6lld %6lld  %.3f of cuBLASLt, %.3f of the fastest: %s, not %s",
+                  (long long)w.m, (long long)w.n, (long long)w.k, size->vendor / chosen, fastest / chosen,
+                  choice.chosen->name.c_str(), first->name.c_str());
     missed.push_back({chosen / fastest, line});
   }
   const auto n = static_cast<double>(sizes.size());
   std::printf(
-      "%s: %zu sizes; chosen over fastest %.4f, within 4 %% %.3f; of cuBLASLt %.3f (fastest %.3f), below 0.95 at %d (%d); "
+      "%s: %zu sizes; chosen over fastest %.4f, within 4 %% %.3f; of cuBLASLt %.3f (fastest %.3f), below 0.95 at %d "
+      "(%d); "
       "model off by %.3f\n",
       name, sizes.size(), std::exp(longer / n), close / n, std::exp(ahead / n), std::exp(best / n), behind, best_behind,
       std::sqrt(misfit / n));
