@@ -69,6 +69,12 @@ struct CooperativeGemm
       Design::design.options.scatter_d != RowScatter::none ||
       (groups_tiles(Design::design.options.groups) && Design::design.store == GemmStore::collective);
 
+  // Registers of an overlapped store are free while accumulators are promoted: ptxas has to see that no path leads from
+  // the main loop to a store without accumulators having been taken.
+  static constexpr bool kForgets = Frame::Shape::kPromote && requires(typename Epilogue::Consumer & epilogue) {
+    epilogue.forget();
+  };
+
   GANTRY_INLINE static void consume_alone(const Params& p, SharedMemory s, int warpgroup) {
     typename Loop::Consumer loop(s, warpgroup);
     typename Epilogue::Consumer epilogue(p.epilogue, s);
@@ -86,6 +92,7 @@ struct CooperativeGemm
       if constexpr (!kAdds) {
         if (work.part == Work::Part::first) {
           typename Sums::Slot(p.workspace, cta()).leave(acc);
+          if constexpr (kForgets) epilogue.forget();
           continue;
         }
         if (work.part == Work::Part::last) add_partial_sums(p, scheduler, work, acc);

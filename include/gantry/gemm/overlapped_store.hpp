@@ -85,6 +85,12 @@ struct OverlappedStore : GemmShape<Design> {
       convert(coalesce(to_shared().retile_S(acc)), values_);
     }
 
+    // Instead of taking any. Requires that every step of the tile before has been made.
+    GANTRY_INLINE void forget() {
+      GANTRY_UNROLL
+      for (int i = 0; i < kSteps * kValues; ++i) values_.data()[i] = Element{};
+    }
+
     template <int i>
     GANTRY_INLINE void step(Constant<i> slab) {
       if (m_ < 0) return;

@@ -70,20 +70,41 @@ class PromotionScales {
     });
   }
 
-  // Of block `k`.
-  GANTRY_INLINE Loaded load(int k) const {
+  // The first block of K that is loaded, and which follow it: upwards and around the end of K, or downwards.
+  GANTRY_INLINE void begin(int k, int k_step, int k_steps) {
+    if constexpr (kModeA != ScaleMode::none) {
+      GANTRY_UNROLL
+      for (int i = 0; i < kRows; ++i) rows_[i] += k * k_stride_a_;
+    }
+    if constexpr (kModeB == ScaleMode::block) tile_ += k * k_stride_b_;
+    if constexpr (kTwo) beyond_ += k * k_stride_b_;
+    k_steps_ = k_steps;
+    left_ = k_step > 0 ? k_steps - k : k + 1;
+    if (k_step < 0) {
+      k_stride_a_ = -k_stride_a_;
+      k_stride_b_ = -k_stride_b_;
+    }
+  }
+
+  // Of the next block. Those after a tile's last one are around the end of K too, and are not used.
+  GANTRY_INLINE Loaded load() {
     Loaded out{};
     if constexpr (kModeA != ScaleMode::none) {
       GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) out.rows[i] = scale_of_row(i, k);
+      for (int i = 0; i < kRows; ++i) out.rows[i] = arch::ld(arch::space_global, rows_[i]);
     }
-    if constexpr (kModeB == ScaleMode::block) out.tile = arch::ld(arch::space_global, tile_ + k * k_stride_b_);
-    if constexpr (kTwo) out.beyond = arch::ld(arch::space_global, beyond_ + k * k_stride_b_);
+    if constexpr (kModeB == ScaleMode::block) out.tile = arch::ld(arch::space_global, tile_);
+    if constexpr (kTwo) out.beyond = arch::ld(arch::space_global, beyond_);
+    advance(1);
+    if (--left_ == 0) {
+      advance(-k_steps_);
+      left_ = k_steps_;
+    }
     return out;
   }
 
-  // Of the same block. Columns that have scales of their own are read here: their registers hold no second set.
-  GANTRY_INLINE Factors factors(const Loaded& x, [[maybe_unused]] int k) const {
+  // Of the same block.
+  GANTRY_INLINE Factors factors(const Loaded& x) const {
     Factors out;
     GANTRY_UNROLL
     for (int i = 0; i < kRows; ++i) {
@@ -91,13 +112,6 @@ class PromotionScales {
       if constexpr (kModeA != ScaleMode::none) of_row = x.rows[i];
       out.of_row[i] = kModeB == ScaleMode::block ? of_row * x.tile : of_row;
       if constexpr (kTwo) out.of_row_beyond[i] = of_row * x.beyond;
-    }
-    if constexpr (kByColumn) {
-      GANTRY_UNROLL
-      for (int i = 0; i < kColumns; ++i) {
-        const float* const at = place<kModeB>(*b_, first_column_ + i / 2 * 8 + i % 2, batch_);
-        out.of_column[i] = arch::ld(arch::space_global, at + k * k_stride_b_);
-      }
     }
     return out;
   }
@@ -123,6 +137,15 @@ class PromotionScales {
   }
 
  private:
+  GANTRY_INLINE void advance(int blocks) {
+    if constexpr (kModeA != ScaleMode::none) {
+      GANTRY_UNROLL
+      for (int i = 0; i < kRows; ++i) rows_[i] += blocks * k_stride_a_;
+    }
+    if constexpr (kModeB == ScaleMode::block) tile_ += blocks * k_stride_b_;
+    if constexpr (kTwo) beyond_ += blocks * k_stride_b_;
+  }
+
   // `scale_of(line)`: where the first scale of a row is; null where it has none.
   template <class ScaleOf>
   GANTRY_INLINE void aim_by(const GemmScaleParams& p, const Corner& at, const ScaleOf& scale_of) {
@@ -162,6 +185,7 @@ class PromotionScales {
   std::int64_t k_stride_a_ = 0, k_stride_b_ = 0;
   const GemmScaleParams::Operand* b_ = nullptr;
   int first_column_ = 0, batch_ = 0;
+  int k_steps_ = 0, left_ = 0;  // blocks until K wraps around
 };
 
 }  // namespace gantry

@@ -60,13 +60,10 @@ class Mainloop<Design>::Consumer {
     } else {
       scales_.aim(params.scales, corner);
     }
-    k_ = k_used_ = work.k_begin;
-    k_step_ = work.k_step;
-    k_steps_ = k_steps;
+    if (work.steps == 0) return;
+    scales_.begin(work.k_begin, work.k_step, k_steps);
     GANTRY_UNROLL
-    for (int i = 0; i < kScalesAhead; ++i) {
-      if (i < work.steps) load_scales(i);
-    }
+    for (int i = 0; i < kScalesAhead; ++i) loaded_[i] = scales_.load();
   }
 
   // Passes over the stages of K tiles that another warpgroup multiplies.
@@ -117,77 +114,103 @@ class Mainloop<Design>::Consumer {
   }
 
   // Promotion: the tensor core accumulates FP8 with about 14 bits; the partial accumulators of each K tile are added
-  // to `acc` in f32, times the scales of their block.
+  // to `acc` in f32, times the scales of their block. Where registers hold partial accumulators twice, the wgmmas of
+  // a K tile are issued before those of the one before are promoted, and tensor cores do not wait for that.
   template <int count, class Acc, class Behind, class Issued>
   GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Behind behind, Issued issued) {
-    auto part = make_accumulators();
-    clear(acc);
+    auto even = make_accumulators(), odd = make_accumulators();
     ready_ = {};
-    int left = work.steps;
-    // `turn`: of the registers of scales, which takes their turns.
-    const auto promote = [&](auto turn, auto during) {
-      const int stage = uniform(stage_);
-      step<false>(part, stage);
-      [[maybe_unused]] Factors factors;
-      if constexpr (Shape::kScaled) factors = take_factors(turn, left > kScalesAhead);
-      during();
-      if (left == 1) issued();
-      arch::wgmma_wait_group(arch::n32<0>);
-      warpgroup_fence_operand(part);
-      release(stage);
-      if constexpr (Shape::kScaled) {
-        scales_.add(acc, part, factors);
-      } else {
-        add(acc, part);
-      }
-      stage_ = next(stage);
-    };
-    if (left < count || left == 0) {
-      for_each_index<count>(behind);
-      if (left == 0) issued();
-      // The loop begins at the turn after those of the steps that were not made.
-      if constexpr (count % kTurns != 0) {
-        const auto first = loaded_[0];
-        loaded_[0] = loaded_[kTurns - 1];
-        loaded_[kTurns - 1] = first;
-      }
-    } else {
-      for_each_index<count>([&](auto i) {
-        promote(i % kTurns, [&] { behind(i); });
-        --left;
-      });
-    }
-    const auto one_more = [&](auto i) {
-      promote((count + i) % kTurns, [] {});
+    int left = work.steps;  // that have not been issued
+    const auto issue = [&](auto i) {
+      issue_block(choose<i % kParts>(even, odd));
       --left;
     };
+    // `pending`: K tiles that have been issued after this one. A K tile's number is a constant modulo kTurns.
+    const auto promote = [&](auto i, auto pending) {
+      promote_block(acc, choose<i % kParts>(even, odd), i % kTurns, pending);
+    };
+    const auto advance = [&](auto i) {
+      if constexpr (kParts == 2) {
+        issue(Constant<i + 1>{});
+        promote(i, arch::n32<1>);
+      } else {
+        promote(i, arch::n32<0>);
+        issue(Constant<i + 1>{});
+      }
+    };
+    if (left == 0) {
+      for_each_index<count>(behind);
+      clear(acc);
+      return issued();
+    }
+    // Accumulators come to be when what is stored behind has left its registers.
+    issue(Constant<0>{});
+    for_each_index<count>(behind);
+    clear(acc);
     GANTRY_NO_UNROLL
-    while (left >= kTurns) for_each_index<kTurns>(one_more);
-    for_each_index<kTurns - 1>([&](auto i) {
-      if (left > 0) one_more(i);
-    });
+    while (left >= kTurns) for_each_index<kTurns>(advance);
+    const auto finish = [&](auto i) {
+      issued();
+      promote(i, arch::n32<0>);
+    };
+    if (kTurns > 1 && left > 0) {
+      advance(Constant<0>{});
+      finish(Constant<1>{});
+    } else {
+      finish(Constant<0>{});
+    }
+  }
+
+  // Issues the wgmmas of the next stage.
+  template <class Acc>
+  GANTRY_INLINE void issue_block(Acc& part) {
+    const int stage = uniform(stage_);
+    const TiledMma<Mma> mma;
+    const auto mine = mma.get_slice(warpgroup_ * 128);
+    const auto a = mine.partition_fragment_A(shared_a(s_));  // (1, M, K, stage)
+    const auto b = mine.partition_fragment_B(shared_b(s_));
+    pipeline_.consumer_wait(State(stage, phase_, 0), ready_);
+    if constexpr (Shape::kGathers) arch::fence_proxy_async(arch::space_shared);  // threads wrote A (cp.async)
+    arch::wgmma_fence();
+    gemm(mma, a(_, _, _, stage), b(_, _, _, stage), part, false);
+    arch::wgmma_commit_group();
+    stage_ = next(stage);
+    if (stage_ == 0) phase_ ^= 1;
+    ready_ = pipeline_.consumer_try_wait(State(stage_, phase_, 0));
+    if constexpr (Scales::kByColumn) scales_.load_columns();
+  }
+
+  // Adds the partial accumulators of the stage before the last `pending` ones.
+  template <class Acc, int pending>
+  GANTRY_INLINE void promote_block(Acc& acc, Acc& part, int turn, arch::n32_t<pending>) {
+    arch::wgmma_wait_group(arch::n32<pending>);
+    warpgroup_fence_operand(part);
+    release(stage_ > pending ? stage_ - pending - 1 : stage_ - pending - 1 + kStages);
+    if constexpr (Shape::kScaled) {
+      const auto factors = scales_.factors(loaded_[turn]);
+      loaded_[turn] = scales_.load();
+      scales_.add(acc, part, factors);
+    } else {
+      add(acc, part);
+    }
+    warpgroup_fence_operand(acc);
+  }
+
+  template <int i, class Acc>
+  GANTRY_INLINE static Acc& choose(Acc& even, Acc& odd) {
+    if constexpr (i == 0) {
+      return even;
+    } else {
+      return odd;
+    }
   }
 
   using Scales = PromotionScales<Design>;
-  using Factors = typename Scales::Factors;
-  // Scales are loaded this many K tiles before they are used: a K tile of FP8 takes less time than a load. Where each
-  // column has a scale there are no registers for a second set.
-  static constexpr int kScalesAhead = Scales::kByColumn ? 1 : 2, kTurns = Shape::kScaled ? kScalesAhead : 1;
-
-  GANTRY_INLINE void load_scales(int turn) {
-    loaded_[turn] = scales_.load(k_);
-    k_ += k_step_;
-    if (k_ == k_steps_) k_ = 0;
-  }
-  // Of this K tile; those of a later one set out. A turn is a constant: a register that a load is on its way to
-  // cannot be moved before it is there.
-  GANTRY_INLINE Factors take_factors(int turn, bool more) {
-    const Factors out = scales_.factors(loaded_[turn], k_used_);
-    k_used_ += k_step_;
-    if (k_used_ == k_steps_) k_used_ = 0;
-    if (more) load_scales(turn);
-    return out;
-  }
+  // Scales are loaded this many K tiles before they are used: a K tile of FP8 takes less time than a load. A register
+  // that a load is on its way to cannot be moved before it is there, so the sets of them take turns.
+  static constexpr int kScalesAhead = Shape::kScaled ? 2 : 1;
+  static constexpr int kParts = 2;
+  static constexpr int kTurns = kScalesAhead > kParts ? kScalesAhead : kParts;
 
   static constexpr int kSums = Shape::kWarpgroupM * kTileN / 128;  // of a thread
 
@@ -253,8 +276,6 @@ class Mainloop<Design>::Consumer {
   // Where blocks are scaled.
   Scales scales_;
   typename Scales::Loaded loaded_[kScalesAhead] = {};
-  int k_ = 0, k_used_ = 0;  // the K tile whose scales are loaded, and taken, next
-  int k_step_ = 1, k_steps_ = 0;
 };
 
 }  // namespace gantry
