@@ -89,6 +89,8 @@ struct OverlappedStore : GemmShape<Design> {
     GANTRY_INLINE void forget() {
       GANTRY_UNROLL
       for (int i = 0; i < kSteps * kValues; ++i) values_.data()[i] = Element{};
+      m_ = -1;
+      n_ = batch_ = row_ = 0;
     }
 
     template <int i>

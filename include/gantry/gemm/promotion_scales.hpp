@@ -1,8 +1,11 @@
 // The scales of a thread's accumulators, block of K by block of K, and the promotion that applies them.
 //
 // A thread of a warpgroup holds two rows of each 64 (lane / 4 and 8 below it) and two columns of each 8, as wgmma lays
-// accumulators out. Scales are read from global memory while the wgmmas of blocks before run. Rows and columns
-// outside of the matrix take the last scale: their accumulators are 0.
+// accumulators out. Four threads hold the same rows. Each of them loads the scales of one row and one of two blocks of
+// K, while the wgmmas of the two blocks before run, and has the products of both operands' scales from the others by
+// shuffles: that takes fewer registers and instructions than loads by every thread.
+//
+// Rows and columns outside of the matrix take the last scale: what they have accumulated is not stored.
 //
 // Where 128 rows of B share a scale, a tile has one of them, or two: its columns before and from the next multiple of
 // 128. That lies between segments of gcd(columns, 128).
@@ -20,6 +23,7 @@
 
 #include <gantry/arch/memory.hpp>
 #include <gantry/arch/thread.hpp>
+#include <gantry/arch/warp.hpp>
 #include <gantry/gemm/gather.hpp>
 #include <gantry/gemm/shape.hpp>
 
@@ -36,11 +40,8 @@ class PromotionScales {
   static constexpr bool kByColumn = kModeB == ScaleMode::row_block;                    // each column has its own
   static constexpr int kRows = Shape::kWarpgroupM / 32, kColumns = Shape::kTileN / 4;  // of a thread
 
-  // As they are in memory, of one block of K: on their way while the wgmmas of blocks before run.
-  struct Loaded {
-    float rows[kRows];
-    float tile, beyond;
-  };
+  static constexpr int kTogether = 2;  // blocks of K whose scales are loaded together
+
   // What accumulators are multiplied by.
   struct Factors {
     float of_row[kRows];
@@ -55,14 +56,19 @@ class PromotionScales {
     int batch_a, batch_b;
   };
 
+  // The blocks of K of a tile: from `first` on, upwards and around the end of K, or downwards.
+  struct Blocks {
+    int first, step, count;
+  };
+
   // Before the main loop of a tile.
-  GANTRY_INLINE void aim(const GemmScaleParams& p, const Corner& at) {
-    aim_by(p, at, [&p, &at](int line) { return place<kModeA>(p.a, line, at.batch_a); });
+  GANTRY_INLINE void aim(const GemmScaleParams& p, const Corner& at, const Blocks& blocks) {
+    aim_by(p, at, blocks, [&p, &at](int line) { return place<kModeA>(p.a, line, at.batch_a); });
   }
-  // Where rows of A are gathered, their scales are those of the rows that the index names. A row that is not there has
-  // accumulators of 0 whatever A's scales are: it has none.
-  GANTRY_INLINE void aim(const GemmScaleParams& p, const Corner& at, const GatherParams& a) {
-    aim_by(p, at, [&p, &at, &a](int line) {
+  // Where rows of A are gathered, their scales are those of the rows that the index names. A row that is not there is
+  // read as zeros, whatever A's scales are: it has none.
+  GANTRY_INLINE void aim(const GemmScaleParams& p, const Corner& at, const Blocks& blocks, const GatherParams& a) {
+    aim_by(p, at, blocks, [&p, &at, &a](int line) {
       const std::int64_t last = a.count - 1, wanted = line < last ? line : last;
       const int row = arch::ld(arch::space_global, a.index + at.batch_a * std::int64_t{a.count} + wanted);
       const bool is_there = row >= 0 && row < a.rows;
@@ -70,48 +76,52 @@ class PromotionScales {
     });
   }
 
-  // The first block of K that is loaded, and which follow it: upwards and around the end of K, or downwards.
-  GANTRY_INLINE void begin(int k, int k_step, int k_steps) {
+  // Sets out for the scales of the next two blocks. After a tile's last one K goes on at its beginning: what is read
+  // there is not used.
+  GANTRY_INLINE void load() {
+    const auto k = static_cast<std::uint32_t>(k_);
+    if constexpr (kModeB == ScaleMode::block) of_tile_ = read(tile_, k, k_bytes_b_);
+    if constexpr (kTwo) of_beyond_ = read(beyond_, k, k_bytes_b_);
     if constexpr (kModeA != ScaleMode::none) {
       GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) rows_[i] += k * k_stride_a_;
+      for (int i = 0; i < kBlocksM; ++i) of_rows_[i] = scale_of_row(i, k);
     }
-    if constexpr (kModeB == ScaleMode::block) tile_ += k * k_stride_b_;
-    if constexpr (kTwo) beyond_ += k * k_stride_b_;
-    k_steps_ = k_steps;
-    left_ = k_step > 0 ? k_steps - k : k + 1;
-    if (k_step < 0) {
-      k_stride_a_ = -k_stride_a_;
-      k_stride_b_ = -k_stride_b_;
+    k_ = wrapped(k_ + kTogether * blocks_.step);
+  }
+  // Instead, where a tile has no blocks. Registers that were not written on some path would be kept on every one.
+  GANTRY_INLINE void forget() {
+    of_tile_ = of_beyond_ = 1;
+    GANTRY_UNROLL
+    for (int i = 0; i < kBlocksM; ++i) of_rows_[i] = 1;
+  }
+
+  // Those that were loaded are the factors of the next two blocks.
+  GANTRY_INLINE void take() {
+    GANTRY_UNROLL
+    for (int i = 0; i < kBlocksM; ++i) {
+      products_[i] = of_rows_[i] * of_tile_;
+      if constexpr (kTwo) products_beyond_[i] = of_rows_[i] * of_beyond_;
     }
   }
 
-  // Of the next block. Those after a tile's last one are around the end of K too, and are not used.
-  GANTRY_INLINE Loaded load() {
-    Loaded out{};
-    if constexpr (kModeA != ScaleMode::none) {
-      GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) out.rows[i] = arch::ld(arch::space_global, rows_[i]);
-    }
-    if constexpr (kModeB == ScaleMode::block) out.tile = arch::ld(arch::space_global, tile_);
-    if constexpr (kTwo) out.beyond = arch::ld(arch::space_global, beyond_);
-    advance(1);
-    if (--left_ == 0) {
-      advance(-k_steps_);
-      left_ = k_steps_;
-    }
-    return out;
-  }
-
-  // Of the same block.
-  GANTRY_INLINE Factors factors(const Loaded& x) const {
+  // Of the first or second of them. All threads of a warp call it. Columns that have scales of their own are read here:
+  // their registers hold no second set.
+  GANTRY_INLINE Factors factors(int second) {
     Factors out;
     GANTRY_UNROLL
     for (int i = 0; i < kRows; ++i) {
-      float of_row = 1;
-      if constexpr (kModeA != ScaleMode::none) of_row = x.rows[i];
-      out.of_row[i] = kModeB == ScaleMode::block ? of_row * x.tile : of_row;
-      if constexpr (kTwo) out.of_row_beyond[i] = of_row * x.beyond;
+      const int source = 2 * second + i % 2;
+      out.of_row[i] = 1;
+      if constexpr (kLoads) out.of_row[i] = arch::shfl_sync(arch::kFullWarp, products_[i / 2], source, 4);
+      if constexpr (kTwo) out.of_row_beyond[i] = arch::shfl_sync(arch::kFullWarp, products_beyond_[i / 2], source, 4);
+    }
+    if constexpr (kByColumn) {
+      GANTRY_UNROLL
+      for (int i = 0; i < kColumns; ++i) {
+        const float* const first = place<kModeB>(*b_, first_column_ + i / 2 * 8 + i % 2, batch_);
+        out.of_column[i] = read(first, static_cast<std::uint32_t>(k_of_columns_), k_bytes_b_);
+      }
+      k_of_columns_ = wrapped(k_of_columns_ + blocks_.step);
     }
     return out;
   }
@@ -137,40 +147,47 @@ class PromotionScales {
   }
 
  private:
-  GANTRY_INLINE void advance(int blocks) {
-    if constexpr (kModeA != ScaleMode::none) {
-      GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) rows_[i] += blocks * k_stride_a_;
-    }
-    if constexpr (kModeB == ScaleMode::block) tile_ += blocks * k_stride_b_;
-    if constexpr (kTwo) beyond_ += blocks * k_stride_b_;
-  }
+  static constexpr int kBlocksM = kRows / 2;  // of 64 rows
+  static constexpr bool kLoads = kModeA != ScaleMode::none || kModeB == ScaleMode::block;
 
   // `scale_of(line)`: where the first scale of a row is; null where it has none.
   template <class ScaleOf>
-  GANTRY_INLINE void aim_by(const GemmScaleParams& p, const Corner& at, const ScaleOf& scale_of) {
+  GANTRY_INLINE void aim_by(const GemmScaleParams& p, const Corner& at, const Blocks& blocks, const ScaleOf& scale_of) {
     const int thread = static_cast<int>(arch::thread_rank()) % 128;
+    blocks_ = blocks;
+    k_ = wrapped(blocks.first + thread % 4 / 2 * blocks.step);
     if constexpr (kModeA != ScaleMode::none) {
-      const int first = at.row + thread / 32 * 16 + thread % 32 / 4;
+      const int first = at.row + thread / 32 * 16 + thread % 32 / 4 + thread % 2 * 8;
       GANTRY_UNROLL
-      for (int i = 0; i < kRows; ++i) rows_[i] = scale_of(first + i / 2 * 64 + i % 2 * 8);
-      k_stride_a_ = p.a.k_stride;
+      for (int i = 0; i < kBlocksM; ++i) rows_[i] = scale_of(first + i * 64);
     }
+    k_bytes_a_ = p.a.k_bytes;
     if constexpr (kModeB != ScaleMode::none) {
       first_column_ = kByColumn ? at.column + thread % 4 * 2 : at.column;
       b_ = &p.b;
       batch_ = at.batch_b;
+      k_of_columns_ = blocks.first;
       tile_ = place<kModeB>(p.b, first_column_, batch_);
       if constexpr (kTwo) beyond_ = place<kModeB>(p.b, first_column_ + kScaleBlock, batch_);
-      k_stride_b_ = p.b.k_stride;
+      k_bytes_b_ = p.b.k_bytes;
     }
   }
 
-  GANTRY_INLINE float scale_of_row(int i, int k) const {
+  GANTRY_INLINE int wrapped(int k) const {
+    const int around = k >= blocks_.count ? k - blocks_.count : k;
+    return around < 0 ? 0 : around;
+  }
+
+  // Bytes, and 32 by 64 bits: an address of few instructions.
+  GANTRY_INLINE static float read(const float* first, std::uint32_t k, std::int64_t k_bytes) {
+    const char* const at = reinterpret_cast<const char*>(first) + k * k_bytes;
+    return arch::ld(arch::space_global, reinterpret_cast<const float*>(at));
+  }
+  GANTRY_INLINE float scale_of_row(int i, std::uint32_t k) const {
     if constexpr (Design::design.options.gather_a) {
       if (rows_[i] == nullptr) return 1;
     }
-    return arch::ld(arch::space_global, rows_[i] + k * k_stride_a_);
+    return read(rows_[i], k, k_bytes_a_);
   }
 
   // The first block's scale of a row or column of the tile.
@@ -180,12 +197,15 @@ class PromotionScales {
     return x.data + batch * x.batch_stride + (wanted < x.rows ? wanted : x.rows - 1) * x.stride;
   }
 
-  const float* rows_[kRows] = {};
+  Blocks blocks_{};
+  int k_ = 0;  // that is loaded next
+  const float* rows_[kBlocksM] = {};
   const float *tile_ = nullptr, *beyond_ = nullptr;
-  std::int64_t k_stride_a_ = 0, k_stride_b_ = 0;
+  float of_rows_[kBlocksM], of_tile_ = 1, of_beyond_ = 1;
+  float products_[kBlocksM], products_beyond_[kBlocksM];
+  std::int64_t k_bytes_a_ = 0, k_bytes_b_ = 0;
   const GemmScaleParams::Operand* b_ = nullptr;
-  int first_column_ = 0, batch_ = 0;
-  int k_steps_ = 0, left_ = 0;  // blocks until K wraps around
+  int first_column_ = 0, batch_ = 0, k_of_columns_ = 0;
 };
 
 }  // namespace gantry

@@ -67,8 +67,9 @@ struct GemmScale {
 struct GemmScaleParams {
   struct Operand {
     const float* data = nullptr;
-    std::int64_t stride = 0, k_stride = 0, batch_stride = 0;
-    std::int64_t rows = 0;  // of scales
+    std::int64_t stride = 0, batch_stride = 0;
+    std::int64_t k_bytes = 0;  // from one block of K to the next
+    std::int64_t rows = 0;     // of scales
   };
   Operand a{}, b{};
 };

@@ -55,15 +55,17 @@ class Mainloop<Design>::Consumer {
                                                           .column = kShareB ? work.group.first() + column : column,
                                                           .batch_a = kShareA ? 0 : work.batch,
                                                           .batch_b = kShareB ? 0 : work.batch};
+    const typename PromotionScales<Design>::Blocks blocks{work.k_begin, work.k_step, k_steps};
     if constexpr (Design::design.options.gather_a) {
-      scales_.aim(params.scales, corner, params.a);
+      scales_.aim(params.scales, corner, blocks, params.a);
     } else {
-      scales_.aim(params.scales, corner);
+      scales_.aim(params.scales, corner, blocks);
     }
-    if (work.steps == 0) return;
-    scales_.begin(work.k_begin, work.k_step, k_steps);
-    GANTRY_UNROLL
-    for (int i = 0; i < kScalesAhead; ++i) loaded_[i] = scales_.load();
+    if (work.steps > 0) {
+      scales_.load();
+    } else {
+      scales_.forget();
+    }
   }
 
   // Passes over the stages of K tiles that another warpgroup multiplies.
@@ -118,82 +120,88 @@ class Mainloop<Design>::Consumer {
   // a K tile are issued before those of the one before are promoted, and tensor cores do not wait for that.
   template <int count, class Acc, class Behind, class Issued>
   GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Behind behind, Issued issued) {
-    auto even = make_accumulators(), odd = make_accumulators();
-    ready_ = {};
-    int left = work.steps;  // that have not been issued
-    const auto issue = [&](auto i) {
-      issue_block(choose<i % kParts>(even, odd));
-      --left;
-    };
-    // `pending`: K tiles that have been issued after this one. A K tile's number is a constant modulo kTurns.
-    const auto promote = [&](auto i, auto pending) {
-      promote_block(acc, choose<i % kParts>(even, odd), i % kTurns, pending);
-    };
-    const auto advance = [&](auto i) {
-      if constexpr (kParts == 2) {
-        issue(Constant<i + 1>{});
-        promote(i, arch::n32<1>);
-      } else {
-        promote(i, arch::n32<0>);
-        issue(Constant<i + 1>{});
-      }
-    };
-    if (left == 0) {
+    if (work.steps == 0) {
       for_each_index<count>(behind);
       clear(acc);
       return issued();
     }
+    auto even = make_accumulators(), odd = make_accumulators();
+    ready_ = {};
+    int left = work.steps;  // that have not been issued
+    int stage = 0;          // that was issued last
+    const auto issue = [&](auto i) {
+      stage = issue_block(choose<i % kParts>(even, odd));
+      --left;
+    };
+    // `pending`: K tiles that have been issued after this one. `more`: there are others after the next two.
+    const auto promote = [&](auto i, auto pending, int held, bool more) {
+      promote_block<i % kTurns>(acc, choose<i % kParts>(even, odd), pending, held, more);
+    };
+    const auto advance = [&](auto i, bool more) {
+      if constexpr (kParts == 2) {
+        const int held = stage;
+        issue(Constant<i + 1>{});
+        promote(i, arch::n32<1>, held, more);
+      } else {
+        promote(i, arch::n32<0>, stage, more);
+        issue(Constant<i + 1>{});
+      }
+    };
+    const auto finish = [&](auto i) {
+      issued();
+      promote(i, arch::n32<0>, stage, false);
+    };
     // Accumulators come to be when what is stored behind has left its registers.
     issue(Constant<0>{});
     for_each_index<count>(behind);
     clear(acc);
     GANTRY_NO_UNROLL
-    while (left >= kTurns) for_each_index<kTurns>(advance);
-    const auto finish = [&](auto i) {
-      issued();
-      promote(i, arch::n32<0>);
-    };
+    while (left >= kTurns) for_each_index<kTurns>([&](auto i) { advance(i, true); });
     if (kTurns > 1 && left > 0) {
-      advance(Constant<0>{});
+      advance(Constant<0>{}, false);
       finish(Constant<1>{});
     } else {
       finish(Constant<0>{});
     }
   }
 
-  // Issues the wgmmas of the next stage.
+  // Issues the wgmmas of the next stage, and returns its number.
   template <class Acc>
-  GANTRY_INLINE void issue_block(Acc& part) {
-    const int stage = uniform(stage_);
+  GANTRY_INLINE int issue_block(Acc& part) {
     const TiledMma<Mma> mma;
     const auto mine = mma.get_slice(warpgroup_ * 128);
     const auto a = mine.partition_fragment_A(shared_a(s_));  // (1, M, K, stage)
     const auto b = mine.partition_fragment_B(shared_b(s_));
-    pipeline_.consumer_wait(State(stage, phase_, 0), ready_);
+    pipeline_.consumer_wait(State(stage_, phase_, 0), ready_);
     if constexpr (Shape::kGathers) arch::fence_proxy_async(arch::space_shared);  // threads wrote A (cp.async)
+    const int stage = uniform(stage_);  // after the wait: ptxas keeps no uniform register across it
     arch::wgmma_fence();
     gemm(mma, a(_, _, _, stage), b(_, _, _, stage), part, false);
     arch::wgmma_commit_group();
-    stage_ = next(stage);
+    stage_ = next(stage_);
     if (stage_ == 0) phase_ ^= 1;
     ready_ = pipeline_.consumer_try_wait(State(stage_, phase_, 0));
-    if constexpr (Scales::kByColumn) scales_.load_columns();
+    return stage;
   }
 
-  // Adds the partial accumulators of the stage before the last `pending` ones.
-  template <class Acc, int pending>
-  GANTRY_INLINE void promote_block(Acc& acc, Acc& part, int turn, arch::n32_t<pending>) {
-    arch::wgmma_wait_group(arch::n32<pending>);
-    warpgroup_fence_operand(part);
-    release(stage_ > pending ? stage_ - pending - 1 : stage_ - pending - 1 + kStages);
+  // Adds partial accumulators, those of `stage`.
+  template <int turn, class Acc, int pending>
+  GANTRY_INLINE void promote_block(Acc& acc, Acc& part, arch::n32_t<pending> newer, int stage, bool more) {
+    [[maybe_unused]] typename Scales::Factors factors;
     if constexpr (Shape::kScaled) {
-      const auto factors = scales_.factors(loaded_[turn]);
-      loaded_[turn] = scales_.load();
+      if constexpr (turn == 0) scales_.take();
+      factors = scales_.factors(turn);
+      if (turn == 0 && more) scales_.load();
+    }
+    arch::wgmma_wait_group(newer);
+    warpgroup_fence_operand(part);
+    release(stage);
+    if constexpr (Shape::kScaled) {
       scales_.add(acc, part, factors);
     } else {
       add(acc, part);
     }
-    warpgroup_fence_operand(acc);
+    warpgroup_fence_operand(acc);  // or ptxas finds additions amid the next wgmmas, and serialises them (C7514)
   }
 
   template <int i, class Acc>
@@ -205,14 +213,14 @@ class Mainloop<Design>::Consumer {
     }
   }
 
-  using Scales = PromotionScales<Design>;
-  // Scales are loaded this many K tiles before they are used: a K tile of FP8 takes less time than a load. A register
-  // that a load is on its way to cannot be moved before it is there, so the sets of them take turns.
-  static constexpr int kScalesAhead = Shape::kScaled ? 2 : 1;
-  static constexpr int kParts = 2;
-  static constexpr int kTurns = kScalesAhead > kParts ? kScalesAhead : kParts;
+  static constexpr int kSums = Shape::kWarpgroupM * kTileN / 128;  // accumulators of a thread
+  static constexpr int kOtherRegisters = 40;
 
-  static constexpr int kSums = Shape::kWarpgroupM * kTileN / 128;  // of a thread
+  using Scales = PromotionScales<Design>;
+  // Sets of partial accumulators, where registers hold two beside the accumulators and what else a warpgroup needs.
+  static constexpr int kParts = 3 * kSums + kOtherRegisters <= Design::design.roles.math_registers && !Scales::kByColumn ? 2 : 1;
+  // K tiles in the loop: of each the registers are constants.
+  static constexpr int kTurns = Shape::kScaled ? Scales::kTogether : kParts;
 
   template <class Acc>
   GANTRY_INLINE static void add(Acc& acc, const Acc& part) {
@@ -273,9 +281,7 @@ class Mainloop<Design>::Consumer {
   int stage_ = 0;         // that is read next
   std::uint32_t phase_ = 0;
   ConsumerToken ready_{};  // of the stage that is read next
-  // Where blocks are scaled.
-  Scales scales_;
-  typename Scales::Loaded loaded_[kScalesAhead] = {};
+  Scales scales_;  // where blocks are scaled
 };
 
 }  // namespace gantry

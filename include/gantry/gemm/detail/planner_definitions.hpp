@@ -136,7 +136,11 @@ inline GemmScaleParams scale_params_of(const GemmDesign& design, const GemmInput
   const GemmOptions& o = design.options;
   const auto operand = [](const GemmScale& x, ScaleMode mode, std::int64_t rows) {
     if (mode == ScaleMode::none) return GemmScaleParams::Operand{};
-    return GemmScaleParams::Operand{x.data, x.stride, x.k_stride, x.batch_stride, scale_rows(mode, rows)};
+    return GemmScaleParams::Operand{.data = x.data,
+                                    .stride = x.stride,
+                                    .batch_stride = x.batch_stride,
+                                    .k_bytes = x.k_stride * std::int64_t{sizeof(float)},
+                                    .rows = scale_rows(mode, rows)};
   };
   return {operand(detail::scale_of_a(design, args), o.scale_a, detail::rows_of_a(design, args)),
           operand(detail::scale_of_b(design, args), o.scale_b, args.extents.n)};
