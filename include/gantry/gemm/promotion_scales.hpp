@@ -40,7 +40,8 @@ class PromotionScales {
   static constexpr bool kByColumn = kModeB == ScaleMode::row_block;                    // each column has its own
   static constexpr int kRows = Shape::kWarpgroupM / 32, kColumns = Shape::kTileN / 4;  // of a thread
 
-  static constexpr int kTogether = 2;  // blocks of K whose scales are loaded together
+  // Blocks of K whose scales are loaded together. Beside a scale for each column there are no registers for two.
+  static constexpr int kTogether = kByColumn ? 1 : 2;
 
   // What accumulators are multiplied by.
   struct Factors {
@@ -155,7 +156,7 @@ class PromotionScales {
   GANTRY_INLINE void aim_by(const GemmScaleParams& p, const Corner& at, const Blocks& blocks, const ScaleOf& scale_of) {
     const int thread = static_cast<int>(arch::thread_rank()) % 128;
     blocks_ = blocks;
-    k_ = wrapped(blocks.first + thread % 4 / 2 * blocks.step);
+    k_ = wrapped(blocks.first + thread % (2 * kTogether) / 2 * blocks.step);
     if constexpr (kModeA != ScaleMode::none) {
       const int first = at.row + thread / 32 * 16 + thread % 32 / 4 + thread % 2 * 8;
       GANTRY_UNROLL

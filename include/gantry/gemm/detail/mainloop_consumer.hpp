@@ -175,6 +175,9 @@ class Mainloop<Design>::Consumer {
     pipeline_.consumer_wait(State(stage_, phase_, 0), ready_);
     if constexpr (Shape::kGathers) arch::fence_proxy_async(arch::space_shared);  // threads wrote A (cp.async)
     const int stage = uniform(stage_);  // after the wait: ptxas keeps no uniform register across it
+    // The first wgmma does not read them, and ptxas drops this. Registers without a value before the loop would be moved
+    // while the other set's wgmmas run.
+    if constexpr (kParts == 2) clear(part);
     arch::wgmma_fence();
     gemm(mma, a(_, _, _, stage), b(_, _, _, stage), part, false);
     arch::wgmma_commit_group();
