@@ -82,9 +82,8 @@ struct CooperativeGemm
     auto acc = Loop::Consumer::make_accumulators();
     for (Work work; scheduler.next(work);) {
       if constexpr (kBeginsAnew) Loop::Consumer::clear(acc);
-      Frame::aim(p, scheduler, work, loop);
       loop.template multiply<Epilogue::kSteps>(
-          work, acc, [&](auto i) { epilogue.step(i); },
+          work, acc, [&] { Frame::aim(p, scheduler, work, loop); }, [&](auto i) { epilogue.step(i); },
           [&] {
             scheduler.place(work);
             if constexpr (kPrepares) epilogue.prepare(work);
@@ -112,9 +111,8 @@ struct CooperativeGemm
     auto acc = Loop::Consumer::make_accumulators();
     for (Work work; scheduler.next(work);) {
       Loop::take_share(work);
-      Frame::aim(p, scheduler, work, loop);
       loop.template multiply<0>(
-          work, acc, [](auto) {},
+          work, acc, [&] { Frame::aim(p, scheduler, work, loop); }, [](auto) {},
           [&] {
             scheduler.place(work);
             if constexpr (kPrepares) {

@@ -66,7 +66,7 @@ struct PingpongGemm
       Frame::aim(p, scheduler, work, loop);
       order.wait();
       loop.template multiply<0>(
-          work, acc, [](auto) {},
+          work, acc, [] {}, [](auto) {},
           [&] {
             order.arrive();
             scheduler.place(work);

@@ -29,13 +29,14 @@ class Mainloop<Design>::Consumer {
     for (int i = 0; i < kSums; ++i) acc.data()[i] = 0;
   }
 
-  // acc = the accumulators over the K tiles of `work`. behind(Constant<i>{}) is called for i < `count` while the
+  // acc = the accumulators over the K tiles of `work`. aim() is called where blocks are scaled, before the first scale is
+  // needed: wgmmas run meanwhile. behind(Constant<i>{}) is called for i < `count` while the
   // wgmmas of K tile i run, or before the first where there are fewer. issued() is called when every wgmma has been
   // issued, before they are waited for.
-  template <int count, class Acc, class Behind, class Issued>
-  GANTRY_INLINE void multiply(const Work& work, Acc& acc, Behind behind, Issued issued) {
+  template <int count, class Acc, class Aim, class Behind, class Issued>
+  GANTRY_INLINE void multiply(const Work& work, Acc& acc, [[maybe_unused]] Aim aim, Behind behind, Issued issued) {
     if constexpr (Shape::kPromote) {
-      multiply_promoted<count>(work, acc, behind, issued);
+      multiply_promoted<count>(work, acc, aim, behind, issued);
     } else if (work.steps > 0) {
       multiply_some<count>(work, acc, behind, issued);
     } else {
@@ -118,8 +119,8 @@ class Mainloop<Design>::Consumer {
   // Promotion: the tensor core accumulates FP8 with about 14 bits; the partial accumulators of each K tile are added
   // to `acc` in f32, times the scales of their block. Where registers hold partial accumulators twice, the wgmmas of
   // a K tile are issued before those of the one before are promoted, and tensor cores do not wait for that.
-  template <int count, class Acc, class Behind, class Issued>
-  GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Behind behind, Issued issued) {
+  template <int count, class Acc, class Aim, class Behind, class Issued>
+  GANTRY_INLINE void multiply_promoted(const Work& work, Acc& acc, Aim aim, Behind behind, Issued issued) {
     if (work.steps == 0) {
       for_each_index<count>(behind);
       clear(acc);
@@ -133,9 +134,9 @@ class Mainloop<Design>::Consumer {
       stage = issue_block(choose<i % kParts>(even, odd));
       --left;
     };
-    // `pending`: K tiles that have been issued after this one. `more`: there are others after the next two.
-    const auto promote = [&](auto i, auto pending, int held, bool more) {
-      promote_block<i % kTurns>(acc, choose<i % kParts>(even, odd), pending, held, more);
+    // `newer`: K tiles that have been issued after this one. `more`: there are others after the next two.
+    const auto promote = [&](auto i, auto newer, int held, bool more) {
+      promote_block<i % kTurns>(acc, choose<i % kParts>(even, odd), newer, held, more);
     };
     const auto advance = [&](auto i, bool more) {
       if constexpr (kParts == 2) {
@@ -153,6 +154,7 @@ class Mainloop<Design>::Consumer {
     };
     // Accumulators come to be when what is stored behind has left its registers.
     issue(Constant<0>{});
+    aim();
     for_each_index<count>(behind);
     clear(acc);
     GANTRY_NO_UNROLL
