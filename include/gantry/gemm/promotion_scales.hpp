@@ -100,8 +100,9 @@ class PromotionScales {
   GANTRY_INLINE void take() {
     GANTRY_UNROLL
     for (int i = 0; i < kBlocksM; ++i) {
-      products_[i] = of_rows_[i] * of_tile_;
-      if constexpr (kTwo) products_beyond_[i] = of_rows_[i] * of_beyond_;
+      const float of_row = kModeA == ScaleMode::none ? 1 : of_rows_[i];
+      products_[i] = kModeB == ScaleMode::block ? of_row * of_tile_ : of_row;
+      if constexpr (kTwo) products_beyond_[i] = of_row * of_beyond_;
     }
   }
 
@@ -202,7 +203,7 @@ class PromotionScales {
   int k_ = 0;  // that is loaded next
   const float* rows_[kBlocksM] = {};
   const float *tile_ = nullptr, *beyond_ = nullptr;
-  float of_rows_[kBlocksM], of_tile_ = 1, of_beyond_ = 1;
+  float of_rows_[kBlocksM], of_tile_, of_beyond_;
   float products_[kBlocksM], products_beyond_[kBlocksM];
   std::int64_t k_bytes_a_ = 0, k_bytes_b_ = 0;
   const GemmScaleParams::Operand* b_ = nullptr;
