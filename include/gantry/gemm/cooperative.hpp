@@ -83,7 +83,7 @@ struct CooperativeGemm
     for (Work work; scheduler.next(work);) {
       if constexpr (kBeginsAnew) Loop::Consumer::clear(acc);
       loop.template multiply<Epilogue::kSteps>(
-          work, acc, [&] { Frame::aim(p, scheduler, work, loop); }, [&](auto i) { epilogue.step(i); },
+          work, acc, Frame::aim(p, scheduler, work, loop), [&](auto i) { epilogue.step(i); },
           [&] {
             scheduler.place(work);
             if constexpr (kPrepares) epilogue.prepare(work);
@@ -112,7 +112,7 @@ struct CooperativeGemm
     for (Work work; scheduler.next(work);) {
       Loop::take_share(work);
       loop.template multiply<0>(
-          work, acc, [&] { Frame::aim(p, scheduler, work, loop); }, [](auto) {},
+          work, acc, Frame::aim(p, scheduler, work, loop), [](auto) {},
           [&] {
             scheduler.place(work);
             if constexpr (kPrepares) {

@@ -176,12 +176,17 @@ struct GemmFrame : GemmShape<Design> {
   GANTRY_INLINE static Scheduler work_of_cluster(const Params& params, SharedMemory shared) {
     return Scheduler(params.schedule, published(shared), cta() / kCluster);
   }
-  // Where blocks are scaled, a math warpgroup finds the scales of its next tile.
-  GANTRY_INLINE static void aim(const Params& params, const Scheduler& scheduler, Work& work,
-                                typename Loop::Consumer& loop) {
+  // Where blocks are scaled: a call that finds the scales of a math warpgroup's tile. Others hold no references, which
+  // would change their code.
+  GANTRY_INLINE static auto aim([[maybe_unused]] const Params& params, [[maybe_unused]] const Scheduler& scheduler,
+                                [[maybe_unused]] Work& work, [[maybe_unused]] typename Loop::Consumer& loop) {
     if constexpr (Shape::kScaled) {
-      scheduler.place(work);
-      loop.aim(params.loop, work, scheduler.k_steps(work));
+      return [&] {
+        scheduler.place(work);
+        loop.aim(params.loop, work, scheduler.k_steps(work));
+      };
+    } else {
+      return [] {};
     }
   }
   GANTRY_INLINE static SharedMemory published(SharedMemory shared) {

@@ -63,7 +63,7 @@ struct PingpongGemm
     const auto leave_to_others = [&](int tiles) { loop.skip(scheduler.skip(tiles)); };
     leave_to_others(warpgroup);
     for (Work work; scheduler.next(work); leave_to_others(kWarpgroups - 1)) {
-      Frame::aim(p, scheduler, work, loop);
+      Frame::aim(p, scheduler, work, loop)();
       order.wait();
       loop.template multiply<0>(
           work, acc, [] {}, [](auto) {},
