@@ -183,7 +183,9 @@ struct GemmFrame : GemmShape<Design> {
     if constexpr (Shape::kScaled) {
       return [&] {
         scheduler.place(work);
-        loop.aim(params.loop, work, scheduler.k_steps(work));
+        // Groups of rows have one K, which the parameters hold: it takes no register.
+        const int uniform = Scheduler::uniform_k_steps(params.schedule);
+        loop.aim(params.loop, work, groups_tiles(Design::design.options.groups) ? uniform : scheduler.k_steps(work));
       };
     } else {
       return [] {};

@@ -21,6 +21,7 @@
 //     static_assert(Scaled::design.options.tile.n == 128 && gantry::PromotionScales<Scaled>::kRows == 2);
 #pragma once
 
+#include <gantry/arch/control.hpp>
 #include <gantry/arch/memory.hpp>
 #include <gantry/arch/thread.hpp>
 #include <gantry/arch/warp.hpp>
@@ -155,7 +156,7 @@ class PromotionScales {
   // `scale_of(line)`: where the first scale of a row is; null where it has none.
   template <class ScaleOf>
   GANTRY_INLINE void aim_by(const GemmScaleParams& p, const Corner& at, const Blocks& blocks, const ScaleOf& scale_of) {
-    const int thread = static_cast<int>(arch::thread_rank()) % 128;
+    const int thread = static_cast<int>(arch::opaque(arch::thread_rank())) % 128;  // or its parts are kept in registers
     blocks_ = blocks;
     k_ = wrapped(blocks.first + thread % (2 * kTogether) / 2 * blocks.step);
     if constexpr (kModeA != ScaleMode::none) {

@@ -154,8 +154,8 @@ class Mainloop<Design>::Consumer {
     };
     // Accumulators come to be when what is stored behind has left its registers.
     issue(Constant<0>{});
-    aim();
     for_each_index<count>(behind);
+    aim();
     clear(acc);
     GANTRY_NO_UNROLL
     while (left >= kTurns) for_each_index<kTurns>([&](auto i) { advance(i, true); });
@@ -185,7 +185,7 @@ class Mainloop<Design>::Consumer {
     arch::wgmma_commit_group();
     stage_ = next(stage_);
     if (stage_ == 0) phase_ ^= 1;
-    ready_ = pipeline_.consumer_try_wait(State(stage_, phase_, 0));
+    ready_ = {};
     return stage;
   }
 
@@ -193,14 +193,19 @@ class Mainloop<Design>::Consumer {
   template <int turn, class Acc, int pending>
   GANTRY_INLINE void promote_block(Acc& acc, Acc& part, arch::n32_t<pending> newer, int stage, bool more) {
     [[maybe_unused]] typename Scales::Factors factors;
-    if constexpr (Shape::kScaled) {
+    const auto take_factors = [&] {
       if constexpr (turn == 0) scales_.take();
       factors = scales_.factors(turn);
       if (turn == 0 && more) scales_.load();
-    }
+    };
+    // With two sets tensor cores have work, and registers are few until the wait is over.
+    constexpr bool late = kParts == 2;
+    if constexpr (Shape::kScaled && !late) take_factors();
     arch::wgmma_wait_group(newer);
     warpgroup_fence_operand(part);
     release(stage);
+    ready_ = pipeline_.consumer_try_wait(State(stage_, phase_, 0));
+    if constexpr (Shape::kScaled && late) take_factors();
     if constexpr (Shape::kScaled) {
       scales_.add(acc, part, factors);
     } else {
