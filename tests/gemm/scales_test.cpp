@@ -20,6 +20,23 @@ struct Blocks {
                                        .scale_a = ScaleMode::row_block,
                                        .scale_b = ScaleMode::block};
 };
+struct Stored {  // D is stored behind the next tile's wgmmas
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .tile = {.m = 128, .n = 128},
+                                       .cluster = {1, 1},
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block};
+};
+struct Turns {  // one warpgroup to a tile, and two blocks of 64 rows
+  static constexpr GemmOptions options{.a = ElementType::e4m3,
+                                       .b = ElementType::e4m3,
+                                       .tile = {.m = 128, .n = 64},
+                                       .cluster = {1, 1},
+                                       .schedule = GemmSchedule::pingpong,
+                                       .scale_a = ScaleMode::row_block,
+                                       .scale_b = ScaleMode::block};
+};
 struct Gradients {  // rows of B have scales of their own, and the tile is not as wide as a block
   static constexpr GemmOptions options{.a = ElementType::e4m3,
                                        .b = ElementType::e5m2,
@@ -104,9 +121,9 @@ struct Problem {
 };
 
 template <class Spec>
-void expect_right(const GemmExtents& e, Scales how, unsigned seed) {
+void expect_right(const GemmExtents& e, Scales how, unsigned seed, int sms = 8) {
   Problem<Spec> p(e, how, seed);
-  const auto plan = GemmPlan<Spec>::make(p.args, device_of(Simulator()));
+  const auto plan = GemmPlan<Spec>::make(p.args, device_of(Simulator(), sms));
   ASSERT_TRUE(plan) << describe(plan.error()[0]).c_str();
   const LaunchResult ran = plan->run(Simulator({.seed = seed}));
   ASSERT_TRUE(ran) << ran.report().text();
@@ -122,6 +139,22 @@ TEST(Scales, NeedNoWholeBlocks) {
   // 5 blocks of K are no multiple of 4, and the last of each is a part.
   expect_right<Blocks>({.m = 200, .n = 144, .k = 528}, Scales::packed, 3);
   expect_right<Blocks>({.m = 72, .n = 304, .k = 48}, Scales::k_contiguous, 4);
+}
+
+// Of few and of many blocks, odd and even numbers of them, where each CTA has several tiles: every second one runs
+// backwards through K.
+TEST(Scales, FollowTheDirectionOfEachTile) {
+  for (const int blocks : {1, 2, 3, 4, 9, 10}) {
+    SCOPED_TRACE(testing::Message() << blocks << " blocks");
+    expect_right<Stored>({.m = 200, .n = 400, .k = blocks * 128 - 16}, Scales::packed, 13, 2);
+    expect_right<Turns>({.m = 200, .n = 272, .k = blocks * 128}, Scales::padded, 14, 2);
+  }
+}
+
+// Parts of tiles begin amid K, and go on around its end.
+TEST(Scales, FollowTilesThatAreSplitAlongK) {
+  expect_right<Stored>({.m = 128, .n = 128, .k = 40 * 128}, Scales::packed, 15);
+  expect_right<Stored>({.m = 384, .n = 384, .k = 21 * 128}, Scales::k_contiguous, 16);
 }
 
 TEST(Scales, LieInMemoryAsOthersHaveThem) {
