@@ -29,10 +29,10 @@ class Mainloop<Design>::Consumer {
     for (int i = 0; i < kSums; ++i) acc.data()[i] = 0;
   }
 
-  // acc = the accumulators over the K tiles of `work`. aim() is called where blocks are scaled, before the first scale is
-  // needed: wgmmas run meanwhile. behind(Constant<i>{}) is called for i < `count` while the
-  // wgmmas of K tile i run, or before the first where there are fewer. issued() is called when every wgmma has been
-  // issued, before they are waited for.
+  // acc = the accumulators over the K tiles of `work`. aim() is called where blocks are scaled, before the first scale
+  // is needed: wgmmas run meanwhile. behind(Constant<i>{}) is called for i < `count` while the wgmmas of K tile i run,
+  // or before the first where there are fewer. issued() is called when every wgmma has been issued, before they are
+  // waited for.
   template <int count, class Acc, class Aim, class Behind, class Issued>
   GANTRY_INLINE void multiply(const Work& work, Acc& acc, [[maybe_unused]] Aim aim, Behind behind, Issued issued) {
     if constexpr (Shape::kPromote) {
@@ -177,8 +177,8 @@ class Mainloop<Design>::Consumer {
     pipeline_.consumer_wait(State(stage_, phase_, 0), ready_);
     if constexpr (Shape::kGathers) arch::fence_proxy_async(arch::space_shared);  // threads wrote A (cp.async)
     const int stage = uniform(stage_);  // after the wait: ptxas keeps no uniform register across it
-    // The first wgmma does not read them, and ptxas drops this. Registers without a value before the loop would be moved
-    // while the other set's wgmmas run.
+    // The first wgmma does not read them, and ptxas drops this. Registers without a value before the loop would be
+    // moved while the other set's wgmmas run.
     if constexpr (kParts == 2) clear(part);
     arch::wgmma_fence();
     gemm(mma, a(_, _, _, stage), b(_, _, _, stage), part, false);
@@ -228,7 +228,8 @@ class Mainloop<Design>::Consumer {
 
   using Scales = PromotionScales<Design>;
   // Sets of partial accumulators, where registers hold two beside the accumulators and what else a warpgroup needs.
-  static constexpr int kParts = 3 * kSums + kOtherRegisters <= Design::design.roles.math_registers && !Scales::kByColumn ? 2 : 1;
+  static constexpr int kParts =
+      3 * kSums + kOtherRegisters <= Design::design.roles.math_registers && !Scales::kByColumn ? 2 : 1;
   // K tiles in the loop: of each the registers are constants.
   static constexpr int kTurns = Shape::kScaled ? Scales::kTogether : kParts;
 
@@ -291,7 +292,7 @@ class Mainloop<Design>::Consumer {
   int stage_ = 0;         // that is read next
   std::uint32_t phase_ = 0;
   ConsumerToken ready_{};  // of the stage that is read next
-  Scales scales_;  // where blocks are scaled
+  Scales scales_;          // where blocks are scaled
 };
 
 }  // namespace gantry
