@@ -48,6 +48,7 @@ constexpr Constant kConstants[] = {
     {"load_across_lines", &GemmLatencies::load_across_lines},
     {"load_across_sectors", &GemmLatencies::load_across_sectors},
     {"store_across_lines", &GemmLatencies::store_across_lines},
+    {"store_across_sectors", &GemmLatencies::store_across_sectors},
     {"overlap_sharpness", &GemmLatencies::overlap_sharpness},
     {"streaming_sharpness", &GemmLatencies::streaming_sharpness},
 };

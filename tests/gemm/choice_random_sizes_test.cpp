@@ -59,7 +59,7 @@ std::string name_of(const GemmDesign& d) {
 
 TEST(ChoiceAtRandomSizes, ComesCloseToTheFastestThatWasMeasured) {
   const std::vector<Size> sizes = read_sizes();
-  ASSERT_EQ(sizes.size(), 104U);
+  ASSERT_EQ(sizes.size(), 142U);
   double longer = 0, ahead = 0;
   int close = 0;
   for (const Size& size : sizes) {
@@ -89,9 +89,9 @@ TEST(ChoiceAtRandomSizes, ComesCloseToTheFastestThatWasMeasured) {
   }
   const auto count = static_cast<double>(sizes.size());
   RecordProperty("mean", std::to_string(std::exp(longer / count)));
-  EXPECT_LT(std::exp(longer / count), 1.035);
-  EXPECT_GT(close / count, 0.75);
-  EXPECT_GT(std::exp(ahead / count), 1.27);  // of cuBLASLt's time
+  EXPECT_LT(std::exp(longer / count), 1.033);
+  EXPECT_GT(close / count, 0.77);
+  EXPECT_GT(std::exp(ahead / count), 1.25);  // of cuBLASLt's time; the fastest of these sizes reach 1.297
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ class GemmEstimate {
 
   void set_memory() {
     const LinesInTiles of_ctas = row_tiles(w_, o_.tile.m);
-    const double outside = 1 - of_ctas.lines / (of_ctas.tiles * o_.tile.m);
+    const double outside = design_.edge_a ? 0 : 1 - of_ctas.lines / (of_ctas.tiles * o_.tile.m);
     const auto n_of_d = double(design_.columns_of_d(w_.n)), tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
     double operands = 0, results = 0;
     for_each_group(w_, [&](const GroupsAlike& g) {
@@ -87,7 +87,12 @@ class GemmEstimate {
     const bool columns = is_m_major(o_.layout_d);
     const double line = columns ? double(w_.m) : n_of_d, part = columns ? o_.tile.m : tile_n_of_d;
     const bool whole = fills(padded(line * bytes(w_.d)), kLine) && fills(part * bytes(o_.d), kLine);
-    const double stored = results * (whole ? 1 : l_.store_across_lines);
+    // A row of a box that begins inside a sector ends inside one, too.
+    const double row_of_box = design_.stores_d() ? double(design_.d.map.box[0]) * bytes(o_.d) : kLine;
+    const bool at_sectors = fills(padded(line * bytes(w_.d)), kSector);
+    const double stored = results * (whole        ? 1
+                                     : at_sectors ? l_.store_across_lines
+                                                  : 1 + l_.store_across_sectors * kSector / row_of_box);
     c_.memory = (operands + stored) / d_.dram_rate * d_.clock;
   }
 
@@ -101,14 +106,20 @@ class GemmEstimate {
            o_.stages > 0 && schedule.k_steps > 0 && o_.stages % schedule.k_steps == 0;
   }
 
+  // Lines inside of the fullest tile of a CTA. `x`: in tiles of clusters.
+  static double most_inside(const LinesInTiles& x, double tile) {
+    return x.most > 1 || x.mean() > tile ? tile : x.mean();
+  }
+
   void set_step(const TileSchedule& schedule) {
     const double m = o_.tile.m, n = o_.tile.n;
     const double row = o_.tile.k * bytes(o_.a);
     const auto [multiplied, shared] = k_tile_cycles(o_.tile.m, o_.tile.n, d_);
-    const double loaded_a = m / o_.cluster.n * (rows_.most == 1 ? l_.hot_load : 1);
+    const double rows = design_.edge_a ? most_inside(rows_, m) : m, columns = design_.edge_b ? most_inside(columns_, n) : n;
+    const double loaded_a = rows / o_.cluster.n * (rows_.most == 1 ? l_.hot_load : 1);
     const bool hot_b = streams_ && columns_.most == 1;
-    const double loaded_b = keeps_b(schedule) ? 0 : n / o_.cluster.m * (hot_b ? l_.hot_load : 1);
-    const double outside = 1 - rows_.lines / (rows_.tiles * o_.tile.m * o_.cluster.m);
+    const double loaded_b = keeps_b(schedule) ? 0 : columns / o_.cluster.m * (hot_b ? l_.hot_load : 1);
+    const double outside = design_.edge_a ? 0 : 1 - rows_.lines / (rows_.tiles * m * o_.cluster.m);
     const double row_of_k = padded(double(w_.k) * bytes(w_.a));
     const double across = fills(row_of_k, kLine)     ? 1
                           : fills(row_of_k, kSector) ? l_.load_across_lines
@@ -196,7 +207,7 @@ GANTRY_LINKAGE GemmCost estimate(const GemmWorkload& workload, const GemmDesign&
   const GemmWorkload turned = swapped(workload);
   const GemmDesign kernel = swapped(design);
   GemmCost cost = detail::GemmEstimate(turned, kernel, epilogue, device, true).cost(workspace);
-  cost.many_rows = row_tiles(workload, 1).mean() > device.threshold.few_rows;
+  cost.many_rows = workload.groups != GemmGrouping::none && row_tiles(workload, 1).mean() > device.threshold.few_rows;
   return cost;
 }
 
