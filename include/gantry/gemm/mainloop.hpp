@@ -13,8 +13,8 @@
 // stage after the last tile's, so that its first loads wait for nothing but a free stage; the steps before the loop
 // lead to where the constants begin.
 //
-// Promotion of 8-bit floats: registers are read between wgmmas, so that each K tile has wgmmas of its own. Where registers
-// suffice there are two sets of partial accumulators, and the next K tile's wgmmas run while one is promoted.
+// Promotion of 8-bit floats: registers are read between wgmmas, so that each K tile has wgmmas of its own. Where
+// registers suffice there are two sets of partial accumulators, and the next K tile's wgmmas run while one is promoted.
 //
 // Example at namespace scope:
 //     #include <gantry/epilogue/fusion/parse.hpp>
