@@ -72,17 +72,17 @@ struct GemmLatencies {
   double split_add = 694.7;               // split-K: to load and add one CTA's partial accumulators, at least
   double split_rate = 53.75;              // bytes per cycle of partial accumulators that leave or arrive
   double cluster_handover = 385;          // the same within a cluster, through distributed shared memory
-  double cluster_rate = 180;               // bytes per cycle of accumulators that reach the CTA that adds them
+  double cluster_rate = 180;              // bytes per cycle of accumulators that reach the CTA that adds them
   double uneven_split_steps = 21.61;      // K tiles that reading at several places in K costs
-  double hot_load = 0.18;               // share of the time, of loads that all SMs make at once
+  double hot_load = 0.18;                 // share of the time, of loads that all SMs make at once
   double load_outside = 1.089;            // added share, of loads of rows outside of the matrix
   double memory_outside = 0.5;            // the same, of B's time in DRAM beside rows of A that are not there
   double load_across_lines = 1.099;       // factor where rows do not begin at L2 lines
   double load_across_sectors = 1.45;      // and where they do not begin at its sectors either
   double store_across_lines = 1.342;      // the same, for stored rows
-  double store_across_sectors = 2.66;        // added, for each sector's share of a stored row
+  double store_across_sectors = 2.66;     // added, for each sector's share of a stored row
   double overlap_sharpness = 14.61;       // of the soft maximum of two times that overlap
-  double streaming_sharpness = 1.82;         // the same, where swapped operands are read once
+  double streaming_sharpness = 1.82;      // the same, where swapped operands are read once
 };
 
 // Thresholds of the tile schedule and of staging, as measured (docs/measurements).

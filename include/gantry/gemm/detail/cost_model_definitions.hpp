@@ -115,7 +115,8 @@ class GemmEstimate {
     const double m = o_.tile.m, n = o_.tile.n;
     const double row = o_.tile.k * bytes(o_.a);
     const auto [multiplied, shared] = k_tile_cycles(o_.tile.m, o_.tile.n, d_);
-    const double rows = design_.edge_a ? most_inside(rows_, m) : m, columns = design_.edge_b ? most_inside(columns_, n) : n;
+    const double rows = design_.edge_a ? most_inside(rows_, m) : m,
+                 columns = design_.edge_b ? most_inside(columns_, n) : n;
     const double loaded_a = rows / o_.cluster.n * (rows_.most == 1 ? l_.hot_load : 1);
     const bool hot_b = streams_ && columns_.most == 1;
     const double loaded_b = keeps_b(schedule) ? 0 : columns / o_.cluster.m * (hot_b ? l_.hot_load : 1);
