@@ -50,6 +50,7 @@ constexpr Constant kConstants[] = {
     {"store_across_lines", &GemmLatencies::store_across_lines},
     {"store_across_sectors", &GemmLatencies::store_across_sectors},
     {"overlap_sharpness", &GemmLatencies::overlap_sharpness},
+    {"wide_stream", &GemmLatencies::wide_stream},
     {"streaming_sharpness", &GemmLatencies::streaming_sharpness},
 };
 

@@ -93,7 +93,8 @@ class GemmEstimate {
     const double stored = results * (whole        ? 1
                                      : at_sectors ? l_.store_across_lines
                                                   : 1 + l_.store_across_sectors * kSector / row_of_box);
-    c_.memory = (operands + stored) / d_.dram_rate * d_.clock;
+    const bool wide = streams_ && o_.tile.m > 64;  // of the weights' side
+    c_.memory = (operands * (wide ? l_.wide_stream : 1) + stored) / d_.dram_rate * d_.clock;
   }
 
   static constexpr double kLine = 128, kSector = 32;  // bytes of L2
