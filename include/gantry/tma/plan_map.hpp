@@ -192,8 +192,13 @@ GANTRY_COLD GANTRY_HD constexpr TmaViolation in_global_modes(const TmaPlan& plan
   out.mode = m.path;
   out.actual = extent;
   if (!shares) {
-    // In values: a TMA element holds several, or a value is several elements.
-    out.nearest = elements > extent ? v.nearest / (elements / extent) : v.nearest * (extent / elements);
+    // In values: a TMA element holds several, which may be more than there are, or a value is several elements.
+    if (elements > extent) {
+      out.nearest = v.nearest / (elements / extent);
+    } else {
+      const int whole = extent > 0 ? plan.units().values_per_element() : 1;
+      out.nearest = v.nearest * (elements > 0 ? extent / elements : static_cast<std::uint64_t>(whole));
+    }
     return out;
   }
   // One element more along the mode is so many of the dimension.
