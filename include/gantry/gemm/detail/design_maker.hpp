@@ -150,8 +150,9 @@ class GemmDesignMaker {
     r.launch_registers = limits_.registers_per_block / r.threads / 8 * 8;
     // A warp of it edits the maps of a pointer array.
     r.producer_registers = r.math_warpgroups > 2 ? 32 : pointer_array() ? 56 : 40;
-    r.math_registers =
-        (r.launch_registers * (1 + r.math_warpgroups) - r.producer_registers) / r.math_warpgroups / 8 * 8;
+    const int given = r.launch_registers * (1 + r.math_warpgroups) - r.producer_registers;
+    const int usable = limits_.registers_per_thread - 8;  // the last one is the zero
+    r.math_registers = r.moves_registers ? given / r.math_warpgroups / 8 * 8 : usable;
   }
 
   // Of the producer's four warps one loads B and copies; loaders of the epilogue and the warp that finds tiles have
