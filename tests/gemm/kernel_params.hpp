@@ -21,12 +21,7 @@ typename Kernel::Params kernel_params(const gantry::GemmProblem& p, const Epilog
                                       Encode encode = kEncodePacked) {
   constexpr const gantry::GemmDesign& design = Kernel::design();
   typename Kernel::Params out{};
-  if (p.k > 0) {
-    out.loop.a = encode(bind_a(design, p));
-    out.loop.b = encode(bind_b(design, p));
-    if constexpr (design.has_edges()) out.loop.edges = bind_edges(design, p, encode);
-    if constexpr (design.group_boxes > 0) bind_group_boxes(design, p, encode, out.loop.group_boxes);
-  }
+  if (p.k > 0) bind_loads(design, p, encode, out.loop);
   out.epilogue = epilogue;
   out.schedule = schedule_of(design, p, {.clusters = ctas / Kernel::kCluster, .workspace = p.workspace != nullptr});
   out.workspace = p.workspace;

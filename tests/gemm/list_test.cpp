@@ -104,9 +104,7 @@ void expect_exact(const std::vector<ListedTile>& list, int clusters, int m, int 
   const GemmProblem problem{.a = a.data(), .b = b.data(), .d = d.data(), .m = m, .n = n, .k = k};
   constexpr const GemmDesign& design = Kernel::design();
   typename Kernel::Params params{};
-  params.loop.a = encode_packed(bind_a(design, problem)).map;
-  params.loop.b = encode_packed(bind_b(design, problem)).map;
-  params.loop.edges = bind_edges(design, problem, gantry_test::kEncodePacked);
+  bind_loads(design, problem, gantry_test::kEncodePacked, params.loop);
   params.epilogue = gantry_test::map_of_d<Kernel>(problem);
   params.schedule = {list.data(), static_cast<int>(list.size()), design.k_steps(k), clusters};
   TileSchedule shape;

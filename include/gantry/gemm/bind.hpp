@@ -102,6 +102,18 @@ void bind_group_boxes(const GemmDesign& d, const GemmProblem& p, const Encode& e
     maps[i] = encode(map);
   }
 }
+// All that a kernel's main loop loads, into the parameters that its type has. Requires rows and K.
+template <class LoopParams, class Encode>
+void bind_loads(const GemmDesign& d, const GemmProblem& p, const Encode& encode, LoopParams& out) {
+  if constexpr (requires { out.a.index; }) {
+    out.a = bind_gather(d, p);
+  } else {
+    out.a = encode(bind_a(d, p));
+  }
+  out.b = encode(bind_b(d, p));
+  if constexpr (requires { out.edges; }) out.edges = bind_edges(d, p, encode);
+  if constexpr (requires { out.group_boxes; }) bind_group_boxes(d, p, encode, out.group_boxes);
+}
 inline TmaDescriptorParams bind_d(const GemmDesign& d, const GemmProblem& p) {
   const bool shared = shares_matrix(d, 'D');
   const GemmMatrix<const void> matrix{p.d.data, p.d.stride, p.d.batch_stride};

@@ -66,9 +66,11 @@ concept OperandSource = requires(typename S::Producer& producer, const Work& wor
   0;
 };
 
-// Takes accumulators. take(accumulators, work) frees them, step(i) for i < kSteps is called between K tiles of the next
-// tile, tail() finishes. One that does all of its work in take() has kSteps = 0. One that adds to D (kAdds) gets the
-// parts of split tiles one by one. One that reads tensors has kLoads, init(shared) for its barriers, and a Loader.
+// Takes accumulators; those outside of D are undefined. take(accumulators, work) frees them, step(i) for i < kSteps is
+// called between K tiles of the next tile, tail() finishes. One that does all of its work in take() has kSteps = 0. One
+// that adds to D (kAdds) gets the parts of split tiles one by one. One that keeps registers between take() and the last
+// step has forget() for kernels that promote, instead of take(). One that reads tensors has kLoads, init(shared) for
+// its barriers, and a Loader.
 template <class E, class Accumulators>
 concept GemmEpilogue = requires(typename E::Consumer& consumer, Accumulators& accumulators, const Work& work) {
   typename E::Params;
