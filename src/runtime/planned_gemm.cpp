@@ -133,7 +133,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   out.note_places(design, graph, inputs);
   GemmAddresses addresses;
   addresses_of(call, graph, addresses);
-  // Maps of groups begin before their matrices. Places are noted in the order of encoding.
+  // Places are noted in the order of encoding.
   const bool grouped = design.options.groups != GemmGrouping::none;
   for (std::size_t i = 0; grouped && i < out.maps_.size(); ++i) {
     Place& place = out.maps_[i];
@@ -164,8 +164,9 @@ void PlannedGemm::note_loads(const GemmDesign& design) {
     note_operand(launch_.a, {at.a, Index::kA});
   }
   if (!design.options.swapped) note_operand(launch_.b, {at.b, Index::kB});
+  if (design.edge_b && design.options.swapped) note_operand(launch_.b, {at.edge_b, Index::kB});
   if (design.edge_a) note_operand(launch_.a, {at.edge_a, Index::kA});
-  if (design.edge_b) note_operand(launch_.b, {at.edge_b, Index::kB});
+  if (design.edge_b && !design.options.swapped) note_operand(launch_.b, {at.edge_b, Index::kB});
   constexpr int kMap = sizeof(TmaDescriptor);
   for (int i = 0; i < design.group_boxes; ++i) note_operand(launch_.a, {at.group_boxes + i * kMap, Index::kA});
 }

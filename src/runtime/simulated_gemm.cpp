@@ -15,16 +15,16 @@ namespace {
 constexpr int kSimulatedPackers = 1;  // SMs; the simulated ones take turns in one thread
 
 // The run of this host thread whose loads are counted. Kernels tell nothing of their progress by themselves, and every
-// K tile of an output tile begins with loads of A.
+// K tile of an output tile begins with loads of A; of groups of rows, which take several boxes, loads of B are counted.
 struct CountedRun {
-  const void *map_a = nullptr, *edge_a = nullptr;  // edge_a: as map_a where there is none
+  const void *map = nullptr, *edge = nullptr;  // edge: as map where there is none
   SimulatedProgress* progress = nullptr;
 };
 thread_local CountedRun counted_run;
 
 void counted_tensor_copy(const sim::TensorCopy& copy, Site site) {
-  const bool loads_a = copy.map == counted_run.map_a || copy.map == counted_run.edge_a;
-  if (loads_a && counted_run.progress != nullptr) {
+  const bool counts = copy.map == counted_run.map || copy.map == counted_run.edge;
+  if (counts && counted_run.progress != nullptr) {
     counted_run.progress->done.fetch_add(1, std::memory_order_relaxed);
   }
   sim::tensor_copy(copy, site);
@@ -50,10 +50,13 @@ class CountedScope {
   CountedRun before_;
 };
 
-// Of all K tiles of all CTAs: instructions that load A. CTAs beside the edge of D load as the others do.
-std::int64_t loads_of_a(const GemmDesign& design, const TileSchedule& tiles) {
-  const std::int64_t by_cta =
-      design.stage_bytes_a() / design.a.instruction_bytes / static_cast<std::int64_t>(design.a.multicast);
+bool counts_b(const GemmDesign& design) { return design.group_boxes > 0; }
+
+// Of all K tiles of all CTAs: instructions that load what is counted. CTAs beside the edge of D load as the others do.
+std::int64_t counted_loads(const GemmDesign& design, const TileSchedule& tiles) {
+  const int bytes = counts_b(design) ? design.stage_bytes() - design.stage_bytes_a() : design.stage_bytes_a();
+  const TmaMatrixBox& box = counts_b(design) ? design.b : design.a;
+  const std::int64_t by_cta = bytes / box.instruction_bytes / static_cast<std::int64_t>(box.multicast);
   return by_cta * design.cluster_size() * tiles.m * tiles.n * tiles.batch * tiles.k_steps;
 }
 
@@ -178,9 +181,12 @@ LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& ad
   plan.write(addresses, workspace, parameters.data());  // maps were encoded, so they can be moved
   const LaunchConfig& config = plan.launch().config;
   if (const LaunchReasons reasons = problems(config); !reasons.ok()) return LaunchResult(reasons);
-  if (progress != nullptr) progress->all = loads_of_a(design(), plan.launch().schedule);
-  const int edge_a = design().edge_a ? design().params.edge_a : design().params.a;
-  const CountedScope scope({parameters.data() + design().params.a, parameters.data() + edge_a, progress});
+  if (progress != nullptr) progress->all = counted_loads(design(), plan.launch().schedule);
+  const GemmParameterMap& at = design().params;
+  const bool of_b = counts_b(design());
+  const int map = of_b ? at.b : at.a;
+  const int edge = of_b && design().edge_b ? at.edge_b : !of_b && design().edge_a ? at.edge_a : map;
+  const CountedScope scope({parameters.data() + map, parameters.data() + edge, progress});
   const auto bytes = static_cast<std::size_t>(design().params.bytes);
   LaunchResult launched =
       detail::outcome_of(config.name, simulator.run_in_order({{config, code_.entry, parameters.data(), bytes}}));
