@@ -1,9 +1,10 @@
 // Constants of the cost model fitted to times that size_sweep measured, and how closely the choice follows them. Needs
 // no GPU.
 //
-//   cost_model_fit TIMES                    how close the choice comes, and which sizes it misses most
-//   cost_model_fit TIMES CONSTANT...        moves these constants to where it comes closest; every third size is held
-//   out
+//   cost_model_fit TIMES               how close the choice comes, and which sizes it misses most
+//   cost_model_fit TIMES CONSTANT...   moves these constants to where it comes closest
+//
+// Every third size is held out.
 //
 // The error of a size is what the chosen configuration takes longer than the fastest, and a little of how far the model
 // is from the measured times: without it, constants would wander where no choice depends on them.

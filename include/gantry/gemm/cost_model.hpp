@@ -41,7 +41,7 @@ struct GemmCost {
   double step = 0;       // cycles of a K tile
   GemmBound bound = GemmBound::tensor_cores;
   bool spills = false;                  // the epilogue needs more registers than there are
-  bool many_rows = false;               // more than operands are swapped for
+  bool many_rows = false;               // of groups: more than operands are swapped for
   double epilogue = 0;                  // cycles for a tile
   double shown = 0;                     // of those, exposed: not overlapped with wgmmas
   double handover = 0;                  // cycles of the split-K reduction

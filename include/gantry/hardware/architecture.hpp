@@ -83,7 +83,7 @@ struct GemmLatencies {
   double store_across_sectors = 2.66;     // added, for each sector's share of a stored row
   double overlap_sharpness = 14.61;       // of the soft maximum of two times that overlap
   double wide_stream = 1.05;              // factor of memory where swapped operands read the weights by 128 rows
-  double streaming_sharpness = 1.82;      // the same, where the weights are read once
+  double streaming_sharpness = 1.95;      // the same, where the weights are read once
 };
 
 // Thresholds of the tile schedule and of staging, as measured (docs/measurements).
@@ -92,7 +92,7 @@ struct GemmThresholds {
   int short_k_steps = 4;                 // K tiles of a short K: D decides the raster
   int row_steps = 512;                   // K tiles of a whole row of tiles that L2 holds beside D
   int overlapped_store_k = 256;          // K from which an overlapped store pays
-  int few_rows = 64;                     // M up to which operands are swapped
+  int few_rows = 64;                     // M up to which the weights bound a GEMM; of groups, operands are swapped
   double dependent_milliseconds = 0.15;  // GEMMs shorter than this gain from a dependent launch
 };
 
