@@ -53,6 +53,7 @@ constexpr Constant kConstants[] = {
     {"overlap_sharpness", &GemmLatencies::overlap_sharpness},
     {"wide_stream", &GemmLatencies::wide_stream},
     {"streaming_sharpness", &GemmLatencies::streaming_sharpness},
+    {"few_rows_sharpness", &GemmLatencies::few_rows_sharpness},
 };
 
 struct Candidate {

@@ -83,7 +83,8 @@ struct GemmLatencies {
   double store_across_sectors = 2.66;     // added, for each sector's share of a stored row
   double overlap_sharpness = 14.61;       // of the soft maximum of two times that overlap
   double wide_stream = 1.05;              // factor of memory where swapped operands read the weights by 128 rows
-  double streaming_sharpness = 1.95;      // the same, where the weights are read once
+  double streaming_sharpness = 1.82;      // the same, where swapped operands are read once
+  double few_rows_sharpness = 2.1;        // and where few rows are not swapped
 };
 
 // Thresholds of the tile schedule and of staging, as measured (docs/measurements).

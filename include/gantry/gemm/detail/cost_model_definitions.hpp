@@ -184,8 +184,10 @@ class GemmEstimate {
       const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
       c_.work = __builtin_ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
     }
-    const bool reads_b_once = streams_ || (w_.m <= d_.threshold.few_rows && w_.groups == GemmGrouping::none);
-    const double sharpness = reads_b_once ? l_.streaming_sharpness : l_.overlap_sharpness;
+    const bool few_rows = w_.m <= d_.threshold.few_rows && w_.groups == GemmGrouping::none;
+    const double sharpness = streams_   ? l_.streaming_sharpness
+                             : few_rows ? l_.few_rows_sharpness
+                                        : l_.overlap_sharpness;
     const double unhurried = l_.launch + detail::together(c_.work, c_.memory, sharpness);
     const double k_tiles = double(tiles) * o_.cluster.m * o_.cluster.n * sums_.k_steps();
     const double multiplied = k_tiles * k_tile_cycles(o_.tile.m, o_.tile.n, d_).multiplied / d_.sms;
