@@ -68,7 +68,13 @@ GANTRY_HD constexpr TmaViolations check_room(const TmaPlan& plan) {
   if (is_prefetch(plan.op) || plan.num_bits_per_tma == 0 || size(plan.smem.layout()) <= plan.elements_per_tma()) {
     return found;
   }
-  const std::int64_t bytes = bits_of(cosize(plan.smem.layout()), element_bits(plan.element)) / 8;
+  bool known = true;  // else the layout itself is refused
+  const IntTuple end = transform_leaf(coshape(plan.smem.layout()), [&known](const Int& v) {
+    known = known && v.is_known();
+    return v;
+  });
+  if (!known) return found;
+  const std::int64_t bytes = bits_of(size(end), element_bits(plan.element)) / 8;
   if (bytes > most) {
     found.add({.rule = TmaRule::tile_exceeds_shared_memory,
                .field = TmaField::shared_bytes,
@@ -193,11 +199,13 @@ GANTRY_COLD GANTRY_HD constexpr TmaViolation in_global_modes(const TmaPlan& plan
   out.actual = extent;
   if (!shares) {
     // In values: a TMA element holds several, which may be more than there are, or a value is several elements.
-    if (elements > extent) {
+    const TmaUnits units = plan.units();
+    if (elements > extent && extent > 0) {
       out.nearest = v.nearest / (elements / extent);
-    } else {
-      const int whole = extent > 0 ? plan.units().values_per_element() : 1;
-      out.nearest = v.nearest * (elements > 0 ? extent / elements : static_cast<std::uint64_t>(whole));
+    } else if (elements > 0) {
+      out.nearest = v.nearest * (extent > elements ? extent / elements : 1);
+    } else if (extent > 0 && units.exist()) {
+      out.nearest = v.nearest * static_cast<std::uint64_t>(units.values_per_element());
     }
     return out;
   }
