@@ -75,7 +75,7 @@ class GemmEstimate {
 
   void set_memory() {
     const LinesInTiles of_ctas = row_tiles(w_, o_.tile.m);
-    const double outside = ends_with_rows() ? 0 : 1 - of_ctas.lines / (of_ctas.tiles * o_.tile.m);
+    const double outside = design_.edge_a ? 0 : 1 - of_ctas.lines / (of_ctas.tiles * o_.tile.m);
     const auto n_of_d = double(design_.columns_of_d(w_.n)), tile_n_of_d = double(design_.columns_of_d(o_.tile.n));
     double operands = 0, results = 0;
     for_each_group(w_, [&](const GroupsAlike& g) {
@@ -107,11 +107,6 @@ class GemmEstimate {
            o_.stages > 0 && schedule.k_steps > 0 && o_.stages % schedule.k_steps == 0;
   }
 
-  // Loads of A end with its rows, or those of a group.
-  bool ends_with_rows() const {
-    return design_.edge_a || (w_.groups == GemmGrouping::along_m && design_.group_boxes > 0);
-  }
-
   // Lines inside of the fullest tile of a CTA. `x`: in tiles of clusters.
   static double most_inside(const LinesInTiles& x, double tile) {
     return x.most > 1 || x.mean() > tile ? tile : x.mean();
@@ -126,7 +121,7 @@ class GemmEstimate {
     const double loaded_a = rows / o_.cluster.n * (rows_.most == 1 ? l_.hot_load : 1);
     const bool hot_b = streams_ && columns_.most == 1;
     const double loaded_b = keeps_b(schedule) ? 0 : columns / o_.cluster.m * (hot_b ? l_.hot_load : 1);
-    const double outside = ends_with_rows() ? 0 : 1 - rows_.lines / (rows_.tiles * m * o_.cluster.m);
+    const double outside = design_.edge_a ? 0 : 1 - rows_.lines / (rows_.tiles * m * o_.cluster.m);
     const double row_of_k = padded(double(w_.k) * bytes(w_.a));
     const double across = fills(row_of_k, kLine)     ? 1
                           : fills(row_of_k, kSector) ? l_.load_across_lines

@@ -227,8 +227,9 @@ class GemmDesignMaker {
     d_.part.d.direct = stores_d() && direct_d(o);
     d_.part.d.scatter = d_.part.d.direct ? o.scatter_d : RowScatter::none;
     if (fusion::longest_span(graph_) == fusion::kWholeRow) d_.part.row_ctas = {o.cluster.n, o.cluster.m};
+    const bool formed = d_.ok() && !refuses(d_.part.reasons);
     quote(d_.part.reasons);
-    if (d_.ok() && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
+    if (formed && !own_.any()) quote(graph_form_reasons(d_.part, graph_));
     if (!d_.ok()) return;
     const fusion::Rings rings{.loads = d_.part.stages_c, .stores = d_.part.store_stages()};
     const fusion::Slots slots = make_slots(graph_, d_.subtiles(), rings);
@@ -237,6 +238,14 @@ class GemmDesignMaker {
     d_.part.storage = epilogue_storage(d_.part, fusion);
     d_.shared.epilogue_part = d_.part.storage.tensor_bytes;
     d_.epilogue_loads = (graph_.uses_source() && !direct_c(o)) || (own_.any() ? own_.loads : slots.load_bytes > 0);
+  }
+
+  // Else it is too large at most, and can be judged further.
+  GANTRY_HD static constexpr bool refuses(const EpilogueReasons& reasons) {
+    for (const EpilogueReason& r : reasons) {
+      if (r.weight() != RuleWeight::hopper) return true;
+    }
+    return false;
   }
 
   GANTRY_HD constexpr void quote(const EpilogueReasons& reasons) {
