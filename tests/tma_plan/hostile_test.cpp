@@ -134,8 +134,8 @@ void use(const TmaPlan& plan, const GlobalTensor& gtensor) {
   tile_origin(plan, repeat(Int(1), rank(plan.gmem)));
 }
 
-// 35: a contiguous mode of fewer values than a TMA element holds, which once ended in a division by 0. 36: a shared layout
-// whose strides are unknown, which once ended in an exception.
+// 35: a contiguous mode of fewer values than a TMA element holds, which once ended in a division by 0. 36: a shared
+// layout whose strides are unknown, which once ended in an exception.
 TEST(HostileRequests, EndInAPlanOrInReasons) {
   const auto [fixed, fresh] = fixed_and_fresh_seed(19);
   for (const std::uint64_t seed : {fixed, std::uint64_t{35}, std::uint64_t{36}, fresh}) {
