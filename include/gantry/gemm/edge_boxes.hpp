@@ -4,8 +4,8 @@
 // times as long as a whole one (docs/measurements/hardware.md). So a part of a tile that is not all inside is loaded by
 // a tensor map of its own, whose box has just the last rows of the matrix.
 //
-// The other rows of the stage keep what they had, which may be anything. They make accumulators outside of D: nobody
-// stores them, no reduction counts them, and what split tiles add of them goes where nobody looks.
+// The other rows of the stage keep what they had, which may be anything. They make accumulators outside of D,
+// which are neither stored nor reduced; the partial sums of split tiles hold them, and drop them with their tile.
 //
 // Where CTAs of a cluster load a part each, every part brings something in every K tile, if need be the last rows once
 // more. Without that a CTA whose tile lies outside could release a stage for the second time while a peer still waits

@@ -77,12 +77,12 @@ struct GemmLatencies {
   double hot_load = 0.18;                 // share of the time, of loads that all SMs make at once
   double load_outside = 1.089;            // added share, of loads of rows outside of the matrix
   double memory_outside = 0.5;            // the same, of B's time in DRAM beside rows of A that are not there
+  double wide_stream = 1.05;              // factor of memory where swapped operands read the weights by 128 rows
   double load_across_lines = 1.099;       // factor where rows do not begin at L2 lines
   double load_across_sectors = 1.45;      // and where they do not begin at its sectors either
   double store_across_lines = 1.342;      // the same, for stored rows
   double store_across_sectors = 2.66;     // added, for each sector's share of a stored row
   double overlap_sharpness = 14.61;       // of the soft maximum of two times that overlap
-  double wide_stream = 1.05;              // factor of memory where swapped operands read the weights by 128 rows
   double streaming_sharpness = 1.82;      // the same, where swapped operands are read once
   double few_rows_sharpness = 2.1;        // and where few rows are not swapped
 };

@@ -152,7 +152,7 @@ class Mainloop<Design>::Consumer {
       issued();
       promote(i, arch::n32<0>, stage, false);
     };
-    // Accumulators come to be when what is stored behind has left its registers.
+    // The overlapped store of the tile before is finished first: the accumulators need its registers.
     issue(Constant<0>{});
     for_each_index<count>(behind);
     aim();
