@@ -349,6 +349,23 @@ TEST(EachRuleOfOptions, HasSuchARequest) {
 #include <gantry/gemm/detail/rule_table.hpp>
 }
 
+// Each refusal offers a value, and they work together.
+TEST(RefusedRowsAndColumns, OfferATileThatWorks) {
+  for (const GemmSchedule schedule : {GemmSchedule::automatic, GemmSchedule::cooperative, kInTurn}) {
+    for (const int m : {1, 64, 96, 128, 161, 192, 193, 320, 500, 100000}) {
+      for (const int n : {8, 48, 100, 256, 257, 100000}) {
+        GemmOptions o{.tile = {m, n}, .schedule = schedule};
+        for (const GemmReason& reason : problems(o)) {
+          (reason.rule == GemmRule::tile_rows || reason.rule == GemmRule::pingpong_rows ? o.tile.m : o.tile.n) =
+              static_cast<int>(reason.nearest);
+        }
+        const GemmReasons left = problems(o);
+        EXPECT_TRUE(left.empty()) << m << " x " << n << ": " << describe(left[0]).c_str();
+      }
+    }
+  }
+}
+
 // Every element type in every matrix: a design, or the rule that refuses it.
 TEST(EachElementType, IsTakenOrRefusedByARuleInEveryMatrix) {
   const fusion::Graph plain = fusion::graph("d = acc"), residual = fusion::graph("d = acc + c");

@@ -56,6 +56,20 @@ TEST(ScheduleNames, AreFoundAndWhatIsNearlyOneIsRefusedWithIt) {
   }
 }
 
+// What people write for a name: one of the short words, the beginning of a name, underscores for capitals.
+TEST(ScheduleNames, AreFoundBehindShortWordsAndBeginnings) {
+  const auto nearest = [](const char* text) { return std::string(no_epilogue_schedule(text).nearest_name.c_str()); };
+  EXPECT_EQ(nearest("cooprative"), "cooperative");
+  EXPECT_EQ(nearest("nosmen"), "no_smem");
+  EXPECT_EQ(nearest("atuo"), "auto");
+  EXPECT_EQ(nearest("PtrArrayNoSmem"), "PtrArrayNoSmemWarpSpecialized");
+  EXPECT_EQ(nearest("ptr_array_no_smem"), "PtrArrayNoSmemWarpSpecialized");
+  EXPECT_EQ(nearest("ptr_array_tma"), "PtrArrayTmaWarpSpecialized");
+  EXPECT_EQ(nearest("no_smem_warp_specialised"), "NoSmemWarpSpecialized");
+  EXPECT_STREQ(no_kernel_schedule("kernel_ptr_array").nearest_name.c_str(),
+               "KernelPtrArrayTmaWarpSpecializedCooperative");
+}
+
 TEST(ScheduleNames, OfAnyLengthAreRefused) {
   for (const std::size_t length : {0U, 1U, 63U, 64U, 65U, 100000U}) {
     const std::string wrong(length, 'x');

@@ -245,7 +245,7 @@ TEST(Reasons, SayWhatWasAskedTheRuleAndTheNearestValue) {
   EXPECT_EQ(
       first({TmaPlanRule::size_mismatch, "(1024,512):(_1,1024)", "(_32,_8):(_1,_32)", "(_32,_16)"}),
       "the shared layout has 256 elements and the tile 512: one copy fills the layout with the tile, so both have "
-      "the same size; the nearest value that works is 512");
+      "the same size; a tile with the extents of the shared layout works, or a shared layout of 512 elements");
   EXPECT_EQ(first({TmaPlanRule::major_mismatch, "((_4,1024),256):((256,1024),_1)", "(_64,_32):(_1,_64)", "(_64,_32)"}),
             "shared memory runs along global mode 0.0, whose stride is 256: it must run along the mode of stride 1; "
             "that is mode 1");

@@ -306,22 +306,45 @@ class Gemm(Cli):
     def test_a_number_is_what_was_written_or_refused(self):
         for option, text, said in (
             ("--m", "99999999999999999999",
-             "--m is 99999999999999999999: there are numbers from 0 to 2147483392; the nearest that works is 2147483392"),
-            ("--m", "2147483648", "--m is 2147483648: there are numbers from 0 to 2147483392; the nearest that works is 2147483392"),
-            ("--m", "-1", "--m is -1: there are numbers from 0 to 2147483392; the nearest that works is 0"),
+             "--m is 99999999999999999999: it takes a number from 0 to 2147483392; the nearest that works is 2147483392"),
+            ("--m", "-1", "--m is -1: it takes a number from 0 to 2147483392; the nearest that works is 0"),
             ("--m", "-99999999999999999999",
-             "--m is -99999999999999999999: there are numbers from 0 to 2147483392; the nearest that works is 0"),
+             "--m is -99999999999999999999: it takes a number from 0 to 2147483392; the nearest that works is 0"),
             ("--m", "1.5", '--m takes a whole number, and not "1.5"'),
             ("--seed", "-1", '--seed takes a whole number, 0 or more, and not "-1"'),
             ("--stages", "99999999999",
-             "--stages is 99999999999: there are numbers from -2147483648 to 2147483647; the nearest that works is 2147483647"),
+             "--stages is 99999999999: it takes a number from 0 to 32; the nearest that works is 32"),
+            ("--stages", "-1", "--stages is -1: it takes a number from 0 to 32; the nearest that works is 0"),
+            ("--warpgroups", "99999999999", "--warpgroups is 99999999999: it takes a number from 0 to 3; the nearest that works is 3"),
         ):
             self.assertIn(f"gantry: {said}\n", self.refused("gemm", "--n", "64", "--k", "64", option, text, status=2))
+
+    def test_a_size_beyond_coordinates_is_refused_by_the_rule_of_sizes(self):
+        sizes = {"--m": "64", "--n": "64", "--k": "64", "--batch": "1"}
+        for option, name in (("--m", "M"), ("--n", "N"), ("--k", "K"), ("--batch", "batch")):
+            for value in ("2147483393", "4294967296", "9223372036854775807"):
+                said = self.refused("gemm", *sum(({**sizes, option: value}).items(), ()), status=2)
+                self.assertRegex(said, f"^gantry: {name} is {value}: .*2147483392\n")
+                self.assertNotIn("it takes a number", said)
 
     def test_an_empty_text_or_extent_is_not_taken_for_the_default(self):
         said = self.refused("gemm", *SIZE, "--a", "", status=2)
         self.assertIn("gantry: --a has an empty value: leave it out for the default\n", said)
         self.assertIn('and not "0x0"', self.refused("gemm", *SIZE, "--tile", "0x0", status=2))
+
+    def test_the_nearest_values_that_are_offered_are_taken(self):
+        for option, wrong, nearest in (
+            ("--stages", "99999999999", "32"), ("--stages", "33", "32"), ("--warpgroups", "99999999999", "3"), ("--warpgroups", "4", "3"),
+            ("--schedule", "pingpongg", "pingpong"), ("--schedule", "KernelPingpong", "pingpong"), ("--split", "nonne", "none"),
+            ("--d", "cf64", "cf32"),
+        ):
+            tile = ("--tile", "64x8") if option == "--stages" else ()
+            sized = ("gemm", *SIZE, "--machine", "sim", *tile, "--json")
+            with self.subTest(option=option, wrong=wrong):
+                out, err = self.gantry(*sized, option, wrong, status=1 if wrong == "cf64" else 2)
+                self.assertEqual(out, b"")
+                self.assertRegex(err.decode(), f"the nearest (value |type )?(that works )?is {nearest}\n")
+                self.gantry(*sized, option, nearest)
 
     def test_options_that_no_kernel_has_are_refused_with_the_nearest(self):
         said = self.refused("gemm", *SIZE, "--tile", "96x128", status=2)

@@ -121,7 +121,7 @@ class ScheduleNames(Cli):
     def test_names_that_are_nearly_one_of_cutlass_are_refused_with_it(self):
         for wrong, nearest in (
             ("KernelTmaWarpSpecialisedPingpong", "KernelTmaWarpSpecializedPingpong"),
-            ("KernelPtrArrayTmaWarpSpecializedPingPongFP8", "KernelPtrArrayTmaWarpSpecializedPingpong"),
+            ("KernelPtrArrayTmaWarpSpecializedPingPongFP8", "KernelPtrArrayTmaWarpSpecializedPingpongFP8FastAccum"),
             ("TmaWarpSpecializedCooperative", "KernelTmaWarpSpecializedCooperative"),
         ):
             sentence = self.refused_schedule(wrong)

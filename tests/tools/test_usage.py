@@ -22,12 +22,21 @@ class Usage(Cli):
     def test_an_unknown_command_is_named(self):
         self.assertIn('"frobnicate" is no command of gantry, which has gemm, ', self.refused("frobnicate", status=2))
         self.assertIn('"" is no command of gantry', self.refused("", status=2))
-        self.assertIn('"tmb" is no command of gantry explain, which has tma, ', self.refused("explain", "tmb", status=2))
+        self.assertNotIn("the nearest", self.refused("frobnicate", status=2))
+        for words, nearest in ((("gem",), "gemm"), (("bnech",), "bench"), (("explain", "tmb"), "tma"), (("explain", "epilog"), "epilogue")):
+            said = self.refused(*words, status=2)
+            name = " ".join(("gantry", *words[:-1]))
+            self.assertIn(f'"{words[-1]}" is no command of {name}, which has ', said)
+            self.assertIn(f"; the nearest is {nearest}\n", said)
 
     def test_an_unknown_option_is_refused(self):
         self.assertIn('"--colour" is no option here', self.refused("layout", "4", "--colour", status=2))
         self.assertIn('"--colour" is no option here', self.refused("--colour", status=2))
-        self.assertIn('"x" is no option here', self.refused("doctor", "x", "y", status=2))
+        self.assertIn('"x" is no option here\n', self.refused("doctor", "x", "y", status=2))
+        self.assertIn('"--q" is no option here\n', self.refused("gemm", "--q", status=2))
+        for wrong, nearest in (("--mm", "--m"), ("--epi", "--epilogue"), ("--tlie", "--tile"), ("--stage=3", "--stages")):
+            self.assertIn(f'"{wrong}" is no option here; the nearest is {nearest}\n', self.refused("gemm", wrong, status=2))
+        self.assertIn('"--verson" is no option here; the nearest is --version\n', self.refused("--verson", status=2))
 
     def test_an_option_has_one_value(self):
         self.assertIn("gantry: --at is given without its value\n", self.refused("layout", "4", "--at", status=2))

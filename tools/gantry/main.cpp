@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gantry/runtime/printable.hpp>
 
@@ -16,12 +17,22 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// The names of a command's commands: "gemm, bench, tune".
-std::string commands_of(const CLI::App& command) {
-  std::string out;
+std::vector<std::string> names_of_commands(const CLI::App& command) {
+  std::vector<std::string> out;
   for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
-    out += (out.empty() ? "" : ", ") + one->get_name();
+    out.push_back(one->get_name());
   return out;
+}
+
+// `text` is no option of a command: with the nearest that is.
+std::string no_option(const std::string& text, const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const bool named = text.starts_with('-');
+  return fmt::format("{} is no option here{}", gantry::tool::in_quotes(text),
+                     named ? gantry::tool::with_nearest_name(text.substr(0, text.find('=')), names) : "");
 }
 
 // What CLI11 says, as a sentence of ours where it has none. `command` is the one that was being read, `name` its whole
@@ -30,11 +41,12 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& command, cons
   const std::string said = error.what();
   if (command.get_require_subcommand_min() > 0 && command.get_subcommands().empty()) {
     const std::vector<std::string> words = command.remaining();
-    const std::string there = commands_of(command);
+    const std::vector<std::string> commands = names_of_commands(command);
+    const std::string there = fmt::format("{}", fmt::join(commands, ", "));
     if (words.empty()) return fmt::format("{} takes a command: {}", name, there);
-    if (words.front().starts_with('-'))
-      return fmt::format("{} is no option here", gantry::tool::in_quotes(words.front()));
-    return fmt::format("{} is no command of {}, which has {}", gantry::tool::in_quotes(words.front()), name, there);
+    if (words.front().starts_with('-')) return no_option(words.front(), command);
+    return fmt::format("{} is no command of {}, which has {}{}", gantry::tool::in_quotes(words.front()), name, there,
+                       gantry::tool::with_nearest_name(words.front(), commands));
   }
   constexpr std::string_view kConversion = "Could not convert: ";
   const std::size_t equals = said.find(" = ");
@@ -53,7 +65,7 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& command, cons
   if (is(CLI::ExitCodes::ExtrasError)) {
     const bool several = option.find("arguments") != std::string::npos;  // the last is named first
     const std::string first = several ? rest.substr(rest.rfind(' ') + 1) : rest;
-    return fmt::format("{} is no option here", gantry::tool::in_quotes(first));
+    return no_option(first, command);
   }
   if (rest.starts_with(option + " ")) return rest;  // a check's own sentence
   if (!is(CLI::ExitCodes::ArgumentMismatch)) return said;

@@ -1,6 +1,7 @@
 // What commands make of the texts of their options: values, or reasons that say what an option takes.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
@@ -32,9 +33,12 @@ bool read_number(std::string_view text, Number& value, Base... base) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// `judged`: numbers above the most are read, as far as the type holds them, since a rule of the library refuses them
+// with its own sentence.
 template <class Number>
 struct NumberRange {
   Number least = std::numeric_limits<Number>::lowest(), most = std::numeric_limits<Number>::max();
+  bool judged = false;
 };
 
 // Empty, or why a text is no whole number of this range.
@@ -48,11 +52,36 @@ std::string why_no_number(std::string_view option, std::string_view text, const 
     const char* const takes = std::is_signed_v<Number> ? "a whole number" : "a whole number, 0 or more";
     return fmt::format("{} takes {}, and not {}", option, takes, in_quotes(text));
   }
-  const bool fits = error == std::errc() && value >= range.least && value <= range.most;
+  const bool fits = error == std::errc() && value >= range.least && (range.judged || value <= range.most);
   if (fits) return {};
   const bool below = digits.starts_with('-') || (error == std::errc() && value < range.least);
-  return fmt::format("{} is {}: there are numbers from {} to {}; the nearest that works is {}", option, shortened(text),
+  return fmt::format("{} is {}: it takes a number from {} to {}; the nearest that works is {}", option, shortened(text),
                      range.least, range.most, below ? range.least : range.most);
+}
+
+// The name that a text is nearly, or begins: one letter in three may differ. Empty where there is none. Dashes before
+// names do not count.
+inline std::string nearest_name(std::string_view text, const std::vector<std::string>& names) {
+  const auto bare = [](std::string_view name) {
+    return std::string(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+  };
+  const std::string asked = bare(text.substr(0, gantry::detail::kLongestName));
+  const auto length = static_cast<int>(asked.size());
+  int smallest = std::min(std::max(1, length / 3), length - 1) + 1;
+  std::string out;
+  for (const std::string& name : names) {
+    const bool begins = length > 1 && bare(name).starts_with(asked);
+    const int distance = begins ? 1 : gantry::detail::edit_distance(asked.c_str(), bare(name).c_str());
+    if (distance >= smallest) continue;
+    smallest = distance;
+    out = name;
+  }
+  return out;
+}
+// "; the nearest is NAME", or nothing.
+inline std::string with_nearest_name(std::string_view text, const std::vector<std::string>& names) {
+  const std::string nearest = nearest_name(text, names);
+  return nearest.empty() ? nearest : "; the nearest is " + nearest;
 }
 
 // Reads options that were given, and collects what is wrong with them. An option that was not given is an empty text.
@@ -80,14 +109,17 @@ class OptionReader {
             Value& out) {
     if (text.empty()) return;
     std::string known;
+    std::vector<std::string> names;
     for (const auto& [name, value] : words) {
       if (text == name) {
         out = value;
         return;
       }
       known += (known.empty() ? "one of " : ", ") + std::string(name);
+      names.emplace_back(name);
     }
-    wrong(option, known, text);
+    refuse(OptionRule::value, option,
+           fmt::format("{} takes {}, and not {}{}", option, known, in_quotes(text), with_nearest_name(text, names)));
   }
 
   // The same, where the word itself is the value.

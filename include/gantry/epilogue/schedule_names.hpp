@@ -1,5 +1,5 @@
-// Schedules by the names of CUTLASS, written as text or as CUTLASS's tag types. A name that there is not is refused
-// with the nearest one: as a value where it is text, by a static assertion where it is a type.
+// Schedules by the names of CUTLASS, written as text or as CUTLASS's tag types. An unknown name is refused with the
+// nearest one: as a value where it is text, by a static assertion where it is a type.
 //
 // A tag is known by its own name: its namespace and the library that it comes from do not matter.
 //
@@ -12,6 +12,7 @@
 //     static_assert(arrays.schedule == gantry::EpilogueSchedule::ptr_array_tma_warp_specialized_cooperative);
 //     static_assert(gantry::no_epilogue_schedule("PtrArayTmaWarpSpecialized").nearest_schedule ==
 //                   gantry::EpilogueSchedule::ptr_array_tma_warp_specialized);
+//     static_assert(gantry::no_epilogue_schedule("cooprative").nearest_name == "cooperative");
 #pragma once
 
 #include <gantry/epilogue/builder_options.hpp>
@@ -41,6 +42,7 @@ struct ScheduleNameReason {
   ScheduleNameRule rule = ScheduleNameRule::epilogue_schedule;
   ScheduleName name{};
   Schedule nearest_schedule{};
+  ScheduleName nearest_name{};  // one of its names: the nearest to what was written
 };
 
 // The words of a reason.
@@ -49,7 +51,7 @@ GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const Sche
   if (word == "name") {
     out.append(r.name);
   } else if (word == "operand") {
-    out.append(to_text(r.nearest_schedule));
+    out.append(r.nearest_name);
   } else {
     return false;
   }
@@ -62,20 +64,39 @@ GANTRY_HD constexpr Schedule operand_of(const ScheduleNameReason<Schedule>& r) n
 
 namespace detail {
 
-// The schedule, of the first `count`, whose name is the nearest to a text.
-template <class Schedule>
-constexpr Schedule nearest_schedule(const char* text, int count) {
-  const ScheduleName asked(text);
-  Schedule out{};
-  int smallest = -1;
-  for (int i = 0; i < count; ++i) {
-    const int distance = edit_distance(asked.c_str(), to_text(static_cast<Schedule>(i)));
-    if (smallest >= 0 && distance >= smallest) continue;
-    smallest = distance;
-    out = static_cast<Schedule>(i);
+// The first `most` characters of a name, without those that do not count.
+constexpr ScheduleName plain_name(const char* text, int most = ScheduleName::kCapacity) {
+  ScheduleName out;
+  for (; *text != '\0' && out.size() < most; ++text) {
+    if (*text != '_' && *text != '-') out.append(*text);
   }
   return out;
 }
+
+// How many edits turn a text into a name; a text of four letters and more may be the beginning of one.
+constexpr int name_distance(const char* text, const char* name) {
+  constexpr int kShortest = 4, kAbbreviated = 2;
+  const ScheduleName asked = plain_name(text), whole = plain_name(name);
+  const int distance = edit_distance(asked.c_str(), whole.c_str());
+  if (asked.size() < kShortest || asked.size() >= whole.size()) return distance;
+  const int begins = kAbbreviated + edit_distance(asked.c_str(), plain_name(name, asked.size()).c_str());
+  return begins < distance ? begins : distance;
+}
+
+// Finds the name that is the nearest to reason.name; of names as near the first.
+template <class Schedule>
+struct NearestName {
+  ScheduleNameReason<Schedule> reason{};
+  int distance = -1;
+
+  constexpr void consider(const char* name, Schedule schedule) {
+    const int apart = name_distance(reason.name.c_str(), name);
+    if (distance >= 0 && apart >= distance) return;
+    distance = apart;
+    reason.nearest_schedule = schedule;
+    reason.nearest_name = ScheduleName(name);
+  }
+};
 
 // The name of a type without its namespaces and template arguments, as compilers write it into the names of functions:
 // "... [with Tag = cutlass::gemm::KernelTmaWarpSpecialized; ...]", "... [Tag = ...]".
@@ -99,8 +120,9 @@ constexpr ScheduleName type_name() {
 
 // Requires a text that is no epilogue schedule.
 constexpr ScheduleNameReason<EpilogueSchedule> no_epilogue_schedule(const char* text) {
-  return {ScheduleNameRule::epilogue_schedule, ScheduleName(text),
-          detail::nearest_schedule<EpilogueSchedule>(text, kEpilogueScheduleCount)};
+  detail::NearestName<EpilogueSchedule> nearest{{ScheduleNameRule::epilogue_schedule, ScheduleName(text)}};
+  for (const EpilogueScheduleName& name : kEpilogueScheduleNames) nearest.consider(name.word, name.schedule);
+  return nearest.reason;
 }
 
 // Of CUTLASS's tag type.

@@ -172,29 +172,32 @@ GANTRY_HD constexpr ParsedLayoutTag parse_layout_tag(const char* text) noexcept 
   return {};
 }
 
+// CUTLASS's names, and short ones.
+struct EpilogueScheduleName {
+  const char* word;
+  EpilogueSchedule schedule;
+};
+inline constexpr EpilogueScheduleName kEpilogueScheduleNames[] = {
+#define GANTRY_X(id, name, ...) {name, EpilogueSchedule::id},
+    GANTRY_EPILOGUE_SCHEDULES(GANTRY_X)
+#undef GANTRY_X
+        {"auto", EpilogueSchedule::automatic},
+    {"tma", EpilogueSchedule::tma_warp_specialized},
+    {"cooperative", EpilogueSchedule::tma_warp_specialized_cooperative},
+    {"no_smem", EpilogueSchedule::no_smem_warp_specialized}};
+
 struct ParsedSchedule {
   bool ok = false;
   EpilogueSchedule schedule = EpilogueSchedule::automatic;
 };
 
-// Reads a schedule by CUTLASS's name or by ours; `auto`, `tma`, `cooperative` and `no_smem` for short.
+// Reads a schedule by CUTLASS's name or by ours, which is the same but for '_' and case; `auto`, `automatic`, `tma`,
+// `cooperative` and `no_smem` for short.
 GANTRY_HD constexpr ParsedSchedule parse_epilogue_schedule(const char* text) noexcept {
-  struct Name {
-    const char* word;
-    EpilogueSchedule schedule;
-  };
-  constexpr Name kNames[] = {
-#define GANTRY_X(id, name, ...) {#id, EpilogueSchedule::id}, {name, EpilogueSchedule::id},
-      GANTRY_EPILOGUE_SCHEDULES(GANTRY_X)
-#undef GANTRY_X
-          {"auto", EpilogueSchedule::automatic},
-      {"tma", EpilogueSchedule::tma_warp_specialized},
-      {"cooperative", EpilogueSchedule::tma_warp_specialized_cooperative},
-      {"no_smem", EpilogueSchedule::no_smem_warp_specialized}};
-  for (const Name& name : kNames) {
+  for (const EpilogueScheduleName& name : kEpilogueScheduleNames) {
     if (detail::same_word(text, detail::end_of(text), name.word)) return {true, name.schedule};
   }
-  return {};
+  return {detail::same_word(text, detail::end_of(text), "automatic"), EpilogueSchedule::automatic};
 }
 
 }  // namespace gantry

@@ -74,8 +74,9 @@ GANTRY_HD constexpr const KernelSchedule* find_kernel_schedule(const char* name)
 
 // Requires a text that is no kernel schedule.
 constexpr ScheduleNameReason<KernelScheduleName> no_kernel_schedule(const char* text) {
-  return {ScheduleNameRule::kernel_schedule, ScheduleName(text),
-          detail::nearest_schedule<KernelScheduleName>(text, kKernelScheduleCount)};
+  detail::NearestName<KernelScheduleName> nearest{{ScheduleNameRule::kernel_schedule, ScheduleName(text)}};
+  for (const KernelSchedule& schedule : kKernelSchedules) nearest.consider(schedule.name, schedule.id);
+  return nearest.reason;
 }
 
 // Of CUTLASS's tag type. One that Gantry does not know stops the build with the nearest that it does.

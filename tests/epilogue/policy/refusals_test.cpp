@@ -41,7 +41,21 @@ std::vector<Broken> broken_rules() {
   using B = CollectiveBuilder;
   constexpr auto kCompatible = PolicyFlavour::cutlass_compatible;
   return {
-      {EpilogueRule::cta_tile_extent, with([](B& b) { b.tile.n = -8; })},
+      {EpilogueRule::cta_tile_extent, with([](B& b) { b.tile.n = -8; }),
+       [](B& b, std::int64_t v) { b.tile.n = static_cast<int>(v); }},
+      {EpilogueRule::cta_tile_extent, with([](B& b) {
+         b.tile = {128, 2000, 64};
+       }),
+       [](B& b, std::int64_t v) { b.tile.n = static_cast<int>(v); }},
+      {EpilogueRule::cta_tile_extent, with([](B& b) {
+         b.tile = {100000, 128, 64};
+       }),
+       [](B& b, std::int64_t v) { b.tile.m = static_cast<int>(v); }},
+      {EpilogueRule::cta_tile_extent, with([](B& b) {
+         b.tile = {64, 1032, 64};
+         b.schedule = EpilogueSchedule::no_smem_warp_specialized;
+       }),
+       [](B& b, std::int64_t v) { b.tile.n = static_cast<int>(v); }},
       {EpilogueRule::cta_tile_extent, with([](B& b) {
          b.tile = {2048, 32, 64};
        }),

@@ -10,6 +10,7 @@
 #include <gantry/epilogue/fusion/scaled.hpp>
 #include <gantry/gemm/alignment.hpp>
 #include <gantry/gemm/check.hpp>
+#include <gantry/gemm/detail/size_check.hpp>
 #include <gantry/gemm/kernel_schedule.hpp>
 #include <gantry/gemm/staging.hpp>
 #include <gantry/runtime/printable.hpp>
@@ -28,8 +29,23 @@ std::vector<std::pair<const char*, Rounding>> rounding_words() {
   return out;
 }
 
-constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent};
+constexpr NumberRange<std::int64_t> kSizes{0, kMostExtent, true}, kRows{0, kMostExtent};
+constexpr NumberRange<int> kStages{0, gantry::detail::kMostStages, true}, kWarpgroups{0, 3, true};
 constexpr std::int64_t kNotGiven = -1;
+
+// Those that are refused become the largest that can be, so that the checks after this one can count with them.
+void check_extents(AskedGemm& asked) {
+  const auto check = [&](const char* option, const char* name, std::int64_t& extent) {
+    ArgumentReasons found;
+    gantry::detail::check_extent(name, extent, kMostExtent, found);
+    for (const ArgumentReason& reason : found) refuse(asked.status, option, reason);
+    extent = std::min(extent, kMostExtent);
+  };
+  check("--m", "M", asked.m);
+  check("--n", "N", asked.n);
+  check("--k", "K", asked.k);
+  check("--batch", "batch", asked.batch);
+}
 
 // How an operand is scaled: blocks by the main loop, rows and the whole tensor by the epilogue.
 enum class Scaling : std::uint8_t { none, tensor, row, row_block, block };
@@ -110,8 +126,8 @@ void read_schedule(const AskedTexts& texts, RequestReader& read, AskedGemm& aske
                                                                 {"pingpong", GemmSchedule::pingpong}};
   const std::string text = shortened(texts.schedule);
   const ScheduleNameReason<KernelScheduleName> none = no_kernel_schedule(text.c_str());
-  const auto distance = [&](const char* name) { return gantry::detail::edit_distance(text.c_str(), name); };
-  const int to_cutlass = distance(gantry::to_text(none.nearest_schedule));
+  const auto distance = [&](const char* name) { return gantry::detail::name_distance(text.c_str(), name); };
+  const int to_cutlass = distance(none.nearest_name.c_str());
   const bool is_word = std::any_of(words.begin(), words.end(), [&](auto w) { return distance(w.first) <= to_cutlass; });
   if (is_word) return read.word<GemmSchedule>("--schedule", texts.schedule, words, asked.options.schedule);
   refuse(asked.status, "--schedule", none, "--schedule takes auto, cooperative, pingpong or a name of CUTLASS's: ");
@@ -135,18 +151,18 @@ void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
   text("--groups-k", texts.groups_k, "K,K,...", "rows of K of each group in the place of --k, a D for each");
   text("--problems", texts.gemms, "FILE", "GEMMs that share nothing, \"M N K\" a line: a pointer array");
   add_number(command, "--capacity", texts.capacity,
-             "room for rows that each of --groups has; default as many as it has", kSizes);
+             "room for rows that each of --groups has; default as many as it has", kRows);
   add_text(command, "--offsets", texts.offsets,
            "where groups of the --m rows begin, and the last one ends, in the place of --groups; they may be wrong")
       ->option_text("I,I,...");
   add_number(command, "--gather-rows", texts.gather_rows,
-             "A has so many rows, and an index on the device says which of them each row of the GEMM is", kSizes);
+             "A has so many rows, and an index on the device says which of them each row of the GEMM is", kRows);
   add_text(
       command, "--scatter", texts.scatter,
       "store, add or ordered: an index on the device says which row of D each row of the GEMM goes to, or is added "
       "to, in no order or in that of the rows; default none")
       ->option_text("HOW");
-  add_number(command, "--scatter-rows", texts.scatter_rows, "rows of a D that is scattered to; default M", kSizes);
+  add_number(command, "--scatter-rows", texts.scatter_rows, "rows of a D that is scattered to; default M", kRows);
   text("--a", texts.a, "TYPE", "elements of A: f16, bf16, tf32, e4m3, e5m2, s8, u8; default bf16");
   text("--b", texts.b, "TYPE", "elements of B; default as A");
   text("--c", texts.c, "TYPE", "elements of C, where the epilogue uses it; default as D");
@@ -176,9 +192,9 @@ void add_gemm_options(CLI::App& command, AskedTexts& texts, bool needs_size) {
   text("--split", texts.split, "NAME", "split-K: auto, none or reduce_add; default auto");
   text("--constant", texts.constant, "NAME",
        "a or b: no kernel before writes it, so that dependent launches load it early; default none");
-  add_number(command, "--stages", texts.stages, "pipeline stages of the main loop; default as many as fit");
+  add_number(command, "--stages", texts.stages, "pipeline stages of the main loop; default as many as fit", kStages);
   add_number(command, "--warpgroups", texts.warpgroups,
-             "consumer warpgroups: 2, or 3 with pingpong; default by the cost model");
+             "consumer warpgroups: 2, or 3 with pingpong; default by the cost model", kWarpgroups);
   add_flag(command, "--swap", texts.swap, "swap operands: the kernel computes D^T = B A^T; default by the cost model");
   add_flag(command, "--promote", texts.promote, "FP8: promote accumulators to f32 registers every 128 elements of K");
 }
@@ -197,6 +213,7 @@ AskedGemm read_asked(const AskedTexts& texts) {
   if (texts.n == kNotGiven && !array) read.required("--n");
   if (texts.k == kNotGiven && !without_k) read.required("--k");
   for (std::int64_t* extent : {&out.m, &out.n, &out.k}) *extent = std::max<std::int64_t>(*extent, 0);
+  check_extents(out);
   fusion::ParsedGraph written = fusion::parse_graph(texts.epilogue);
   if (!written.ok()) {
     read.refuse(OptionRule::expression, "--epilogue",

@@ -7,6 +7,8 @@
 
 namespace gantry::detail {
 
+inline constexpr int kMostAccumulators = 256;  // of a CTA tile, that one thread holds
+
 // Adds every reason to the policy.
 class CollectiveCheck {
  public:
@@ -20,8 +22,6 @@ class CollectiveCheck {
   }
 
  private:
-  static constexpr int kMostAccumulators = 256;
-
   GANTRY_HD constexpr void check_elements() {
     const ElementType compute = in_.compute;
     const bool complex = is_complex(compute);

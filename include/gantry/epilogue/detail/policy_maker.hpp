@@ -142,8 +142,21 @@ class PolicyMaker {
     p_.reasons.add({.rule = EpilogueRule::cta_tile_extent,
                     .mode = mode,
                     .actual = extent,
-                    .nearest = clamped(extent, 1, kLargestExtent)});
+                    .nearest = nearest_extent(mode, extent)});
     return false;
+  }
+
+  // Of whole MMAs, rows of 16 bytes, and no more accumulators than threads hold beside the tile's other extent.
+  GANTRY_HD constexpr int nearest_extent(TileMode mode, int extent) const {
+    const bool rows = mode == TileMode::m;
+    // Rows decide how many warpgroups share the tile where nobody says.
+    const bool open = rows && p_.uses_tma() && in_.schedule == EpilogueSchedule::automatic && in_.warpgroups == 0;
+    const int warpgroups = open && extent > kMmaRows ? 2 : p_.warpgroups;
+    const int chunk = d_bits() > 0 ? elements_per_chunk(d_bits()) : 0;
+    const int step = rows ? kMmaRows * warpgroups : chunk > 8 ? chunk : 8;
+    const int other = clamped(rows ? in_.tile.n : in_.tile.m, 1, kLargestExtent);
+    const int held = kMostAccumulators * 128 * warpgroups / other / step * step;
+    return clamped(extent, step, clamped(held, step, kLargestExtent));
   }
 
   GANTRY_HD constexpr bool choose_epi_tile() {

@@ -150,7 +150,7 @@ GANTRY_X(compute_element, unsupported,
 GANTRY_X(wide_element, unsupported,
          "{operand} has elements of {element}, of {actual} bits, and travels by TMA",
          "elements of a tensor map have 64 bits at most",
-         "the nearest type that works is {nearest element}, or a schedule without shared memory")
+         "the nearest type that works is {nearest element}")
 GANTRY_X(complex_operand, unsupported,
          "{operand} has elements of {element}, and values are computed in a real type",
          "a complex number has no real value",

@@ -67,6 +67,8 @@ GANTRY_HD constexpr GemmReasons swapped_refusals(const GemmOptions& o) {
   return out;
 }
 
+inline constexpr int kMostStages = 32, kMostBuffers = 8;  // of the main loop; of an operand in the epilogue
+
 // Checks the options that are set.
 class GemmOptionsCheck {
  public:
@@ -136,8 +138,9 @@ class GemmOptionsCheck {
       const int nearest = clamped(nearest_multiple(t.n, step), step, most);
       out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = step});
     } else if (t.m > 0 && t.n > 0) {
-      // Without a schedule a tile of 64 rows is one warpgroup's, any other two share.
-      const int rows = alone || t.m == 64 ? t.m : t.m / 2;
+      // Without a schedule a tile of 64 rows is one warpgroup's, any other two share. Rows that were refused are those
+      // that work, so that both nearest values work together.
+      const int rows = alone || nearest_rows == 64 ? nearest_rows : nearest_rows / 2;
       const int columns = most_accumulators() / rows;
       if (t.n > columns) {
         out_.add({.rule = GemmRule::accumulators, .actual = t.n, .nearest = columns / step * step, .first = rows});
@@ -288,8 +291,6 @@ class GemmOptionsCheck {
     }
     if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::scatter_alone});
   }
-
-  static constexpr int kMostStages = 32, kMostBuffers = 8;
 
   const GemmOptions& o_;
   const Sm90Limits& limits_;

@@ -52,7 +52,7 @@ GANTRY_X(smem_dynamic, refused,
 GANTRY_X(size_mismatch, refused,
          "the shared layout has {actual} elements and the tile {first}",
          "one copy fills the layout with the tile, so both have the same size",
-         "the nearest value that works is {nearest}")
+         "a tile with the extents of the shared layout works, or a shared layout of {nearest} elements")
 GANTRY_X(smem_without_unit_stride, refused,
          "the smallest static stride of the shared layout is {actual}",
          "a box is dense, so some mode must have the static stride 1",
