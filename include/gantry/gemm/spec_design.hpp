@@ -10,8 +10,9 @@
 //   template <class FusionConfig> using Callbacks  callbacks of one's own (fusion/callback_contract.hpp)
 // or, for the simulated SM, fusion::GraphAtRunTime<...> as a base.
 //
-// Invariant: options that cannot be stop the build with their sentence, and so does a member that nothing reads because
-// its name is nearly one of these.
+// Invariant: options that cannot be stop the build with their sentence, and so does a member whose name is one slip of
+// the keyboard, another case or a common synonym away from these (tools/generate_spec_names.py). C++20 cannot list the
+// members of a type: one whose name is further away is ignored.
 //
 // Example at namespace scope:
 //     struct Wide {

@@ -1,4 +1,5 @@
-// Members of a specification, and defaults of those it leaves out. An unknown member is a compile error.
+// Members of a specification, and defaults of those it leaves out. A member whose name is nearly one of theirs is a
+// compile error.
 #pragma once
 
 #include <gantry/epilogue/fusion/callback_contract.hpp>
@@ -165,46 +166,19 @@ template <class Spec>
 struct SpecCheck {
   static_assert(__is_class(Spec),
                 "gantry: a specification is a class with members such as options and graph; struct Plain {}; works");
-#define GANTRY_X(wrong, right)    \
-  static_assert(                  \
-      !requires { Spec::wrong; }, \
+#define GANTRY_MEMBER(wrong, right) \
+  static_assert(                    \
+      !requires { Spec::wrong; },   \
       "gantry: the specification has a member " #wrong ", which nothing reads; did you mean " #right "?");
-  GANTRY_X(option, options)
-  GANTRY_X(Options, options)
-  GANTRY_X(opts, options)
-  GANTRY_X(config, options)
-  GANTRY_X(kOptions, options)
-  GANTRY_X(fusion, graph)
-  GANTRY_X(epilogue, graph)
-  GANTRY_X(expression, graph)
-  GANTRY_X(graphs, graph)
-  GANTRY_X(kGraph, graph)
-  GANTRY_X(operations, operation)
-  GANTRY_X(op, operation)
-  GANTRY_X(kOperation, operation)
-  GANTRY_X(tile, options.tile)
-  GANTRY_X(cluster, options.cluster)
-  GANTRY_X(schedule, options.schedule)
-#undef GANTRY_X
-#define GANTRY_X(wrong, right)             \
+#define GANTRY_TYPE(wrong, right)          \
   static_assert(                           \
       !requires { typename Spec::wrong; }, \
       "gantry: the specification has a type " #wrong ", which nothing reads; did you mean " #right "?");
-  GANTRY_X(Function, Functions)
-  GANTRY_X(functions, Functions)
-  GANTRY_X(UserFunctions, Functions)
-  GANTRY_X(Operation, operation)
-  GANTRY_X(CopyOp, CopyOpR2R)
-  GANTRY_X(CopyOpR2S, CopyOpR2R)
-#undef GANTRY_X
-#define GANTRY_X(wrong, right)                            \
+#define GANTRY_TEMPLATE(wrong, right)                     \
   static_assert(                                          \
       !requires { typename Spec::template wrong<Spec>; }, \
       "gantry: the specification has a template " #wrong ", which nothing reads; did you mean " #right "?");
-  GANTRY_X(Callback, Callbacks)
-  GANTRY_X(callbacks, Callbacks)
-  GANTRY_X(FusionCallbacks, Callbacks)
-#undef GANTRY_X
+#include <gantry/gemm/generated/spec_names.hpp>
 };
 
 }  // namespace gantry::detail
