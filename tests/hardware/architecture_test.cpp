@@ -80,6 +80,13 @@ TEST(Architecture, HasWhatTheDriverReports) {
   EXPECT_EQ(arch.dram_rate, kH100Pcie.dram_rate);
 }
 
+// The cost model divides by both.
+TEST(Architecture, KeepsItsValuesWhereTheDriverReportsNothing) {
+  const Architecture arch = architecture_of({.name = "NVIDIA H100 PCIe"});
+  EXPECT_EQ(arch.sms, kH100Pcie.sms);
+  EXPECT_EQ(arch.clock, kH100Pcie.clock);
+}
+
 TEST(Architecture, IsWhatExplanationsSpeakOf) {
   using testing::HasSubstr;
   const fusion::Graph graph = fusion::graph("d = acc");

@@ -167,7 +167,8 @@ constexpr const Architecture& architecture_named(const char* device) {
   return contains("H100") ? kH100Sxm : kH200;
 }
 
-// The chip of a device by its name, with what the driver reports of it.
+// The chip of a device by its name, with what the driver reports of it: 0 where it says nothing, and the chip's own
+// value stays.
 struct ReportedDevice {
   const char* name = "";
   int sms = 0;
@@ -175,8 +176,8 @@ struct ReportedDevice {
 };
 constexpr Architecture architecture_of(const ReportedDevice& device) {
   Architecture arch = architecture_named(device.name);
-  arch.sms = device.sms;
-  arch.clock = device.clock_khz * 1e3;
+  if (device.sms > 0) arch.sms = device.sms;
+  if (device.clock_khz > 0) arch.clock = device.clock_khz * 1e3;
   return arch;
 }
 
