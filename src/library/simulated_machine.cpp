@@ -68,7 +68,7 @@ class SimulatedMachine : public Machine {
   explicit SimulatedMachine(SimulatedMachineOptions options)
       : options_(std::move(options)), compiler_(runtime::HostCompiler::find()) {}
 
-  Architecture architecture() const override { return kH200; }
+  Architecture architecture() const override { return simulated_architecture(options_.sms); }
   std::string device_name() const override { return {}; }
 
   Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,

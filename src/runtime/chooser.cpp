@@ -24,10 +24,10 @@ bool leaves_nothing_open(const GemmOptions& o) {
 }
 
 // Listed configurations that match the options; if there is none, the options with the kernel's defaults.
-std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Graph& graph) {
+std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Graph& graph, const Sm90Limits& limits) {
   std::vector<GemmOptions> out;
   if (!leaves_nothing_open(asked)) {
-    for (GemmOptions request : gemm_requests(workload_of(asked), graph)) {
+    for (GemmOptions request : gemm_requests(workload_of(asked), graph, limits)) {
       if (!agrees(request, asked)) continue;
       request.layout_c = asked.layout_c;
       request.layout_d = asked.layout_d;
@@ -45,12 +45,12 @@ std::vector<GemmOptions> requests_for(const GemmOptions& asked, const fusion::Gr
       request.scatter_d = asked.scatter_d;
       request.constant = asked.constant;
       request.epilogue = asked.epilogue;
-      if (make_gemm_design(request, graph).ok()) out.push_back(request);
+      if (make_gemm_design(request, graph, limits).ok()) out.push_back(request);
     }
   }
   if (!out.empty()) return out;
   GemmOptions only = asked;
-  only.tile = make_gemm_design(asked, graph).options.tile;
+  only.tile = make_gemm_design(asked, graph, limits).options.tile;
   return {only};
 }
 
@@ -63,7 +63,7 @@ GemmChooser::GemmChooser(const GemmOptions& asked, std::string expression, const
       graph_(graph),
       arch_(arch),
       epilogue_(epilogue_cost(graph, asked.c)),
-      requests_(requests_for(asked, graph)) {}
+      requests_(requests_for(asked, graph, arch.limits)) {}
 
 void GemmChooser::use_tuning(TuningFile tuning, std::string device) {
   tuning_ = std::move(tuning);
@@ -92,7 +92,8 @@ GemmQuestion GemmChooser::question(const GemmExtents& sizes) const {
 const GemmDesign* GemmChooser::design_of(std::size_t request, const StagingClass& sized) {
   const auto [at, is_new] = staged_.try_emplace({request, sized.k64, sized.overlaps}, nullptr);
   if (!is_new) return at->second;
-  const GemmDesign design = make_gemm_design(staged_for(requests_[request], graph_, sized), graph_);
+  const GemmDesign design =
+      make_gemm_design(staged_for(requests_[request], graph_, sized, arch_.limits), graph_, arch_.limits);
   for (const GemmDesign& there : designs_) {
     if (there.options == design.options) at->second = &there;
   }
@@ -108,7 +109,7 @@ std::vector<const GemmDesign*> GemmChooser::candidates(const GemmExtents& sizes)
     const GemmTile& tile = requests_[i].tile;
     if (tile.m <= 0 || tile.n <= 0) continue;
     const GemmDesign* const design = design_of(i, staging_class(tile, w, arch_));
-    if (design != nullptr) of_room[static_cast<int>(row_room(*design, w, graph_))].push_back(design);
+    if (design != nullptr) of_room[static_cast<int>(row_room(*design, w, graph_, arch_.limits))].push_back(design);
   }
   for (const RowRoom room : {RowRoom::best, RowRoom::spread}) {
     if (!of_room[static_cast<int>(room)].empty()) return of_room[static_cast<int>(room)];
@@ -136,8 +137,9 @@ std::vector<const GemmDesign*> GemmChooser::ranked(const GemmExtents& sizes,
   const std::size_t own = designs.size();
   const GemmWorkload w = workload(sizes);
   for (const GemmDesign* design : there) {
-    const RowRoom room = row_room(*design, w, graph_);
-    if (room == RowRoom::none || designs.empty() || room != row_room(*designs.front(), w, graph_)) continue;
+    const RowRoom room = row_room(*design, w, graph_, arch_.limits);
+    if (room == RowRoom::none || designs.empty() || room != row_room(*designs.front(), w, graph_, arch_.limits))
+      continue;
     const auto end = designs.begin() + static_cast<std::ptrdiff_t>(own);
     if (std::find(designs.begin(), end, design) == end) designs.push_back(design);
   }

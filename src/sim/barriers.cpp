@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <gantry/hardware/architecture.hpp>
 
 #include "grid.hpp"
 
@@ -117,7 +116,7 @@ NamedBarrier* join(const BarrierUse& use, SiteId site) {
   const auto [id, threads, aligned] = use;
   Thread& thread = self();
   Cta& cta = *thread.cta;
-  if (id >= static_cast<std::uint32_t>(kSm90.named_barriers) || threads % 32 != 0) {
+  if (id >= static_cast<std::uint32_t>(grid().options().architecture.limits.named_barriers) || threads % 32 != 0) {
     accuse("named-barrier-misuse", site,
            "Barrier " + std::to_string(id) + " with " + std::to_string(threads) +
                " threads: there are barriers 0 to 15, and counts are multiples of 32.");

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include <gantry/arch/launch_check.hpp>
-#include <gantry/hardware/architecture.hpp>
 
 #include "grid.hpp"
 
@@ -22,11 +21,11 @@ void spread(std::uint32_t linear, const Extent3& extent, std::uint32_t (&out)[3]
   out[2] = linear / extent.x / extent.y;
 }
 
-// Clusters of the launch that an H200 holds at the same time, as far as threads and shared memory allow.
-std::uint32_t held_by_h200(const LaunchConfig& config) {
+// Clusters of the launch that the chip holds at the same time, as far as threads and shared memory allow.
+std::uint32_t held_by(const Architecture& arch, const LaunchConfig& config) {
   const int blocks =
-      kH200.limits.resident_blocks(static_cast<int>(config.block.count()), static_cast<int>(config.shared_bytes));
-  return static_cast<std::uint32_t>(kH200.resident_clusters(static_cast<int>(config.cluster.count()), blocks));
+      arch.limits.resident_blocks(static_cast<int>(config.block.count()), static_cast<int>(config.shared_bytes));
+  return static_cast<std::uint32_t>(arch.resident_clusters(static_cast<int>(config.cluster.count()), blocks));
 }
 
 std::byte* reserved(std::size_t bytes, int protection) {
@@ -59,7 +58,8 @@ Launches::Launches(const std::vector<Simulator::Call>& calls, const SimulatorOpt
       known.finish({0, ctas});
       launch.known_at_start = known.freeze();
     }
-    const std::uint32_t most = std::max(held_by_h200(config), static_cast<std::uint32_t>(options.resident_clusters));
+    const std::uint32_t most =
+        std::max(held_by(options.architecture, config), static_cast<std::uint32_t>(options.resident_clusters));
     windows += std::min(most, launch.clusters) * launch.ctas_per_cluster;
     ctas += launch.ctas();
   }
@@ -84,7 +84,7 @@ void Launches::add_place(Launch& launch) {
 bool Launches::start_one_more() {
   for (Launch& launch : launches_) {
     if (!may_start(launch) || launch.next_cluster == launch.clusters) continue;
-    if (launch.places.size() >= held_by_h200(launch.config())) continue;
+    if (launch.places.size() >= held_by(grid_.options().architecture, launch.config())) continue;
     add_place(launch);
     grid_.make_room(slots());
     start_clusters();

@@ -62,7 +62,7 @@ class Launches {
 
   void start_clusters();  // of every launch that may start, as many as have room
 
-  // Makes room for one more cluster of a launch that has some left, and starts it. False: none has, or an H200 would
+  // Makes room for one more cluster of a launch that has some left, and starts it. False: none has, or the chip would
   // have no room.
   bool start_one_more();
 

@@ -275,6 +275,11 @@ TEST(SplitGemm, EndsWhereTwoClustersAreResident) {
     EXPECT_EQ(product.wrong(), 0);
   }
   EXPECT_FALSE(product.run({.seed = 1, .resident_clusters = 1, .max_steps = 100'000, .resident_may_grow = false}));
+  // Where all resident clusters wait, the simulator starts as many more as the chip holds.
+  EXPECT_TRUE(product.run({.seed = 1, .resident_clusters = 1}));
+  Architecture one_cta = simulated_architecture(1);
+  one_cta.limits.blocks_per_sm = 1;
+  EXPECT_FALSE(product.run({.seed = 1, .resident_clusters = 1, .max_steps = 100'000, .architecture = one_cta}));
 }
 
 // What a launch leaves in the workspace is not touched before the launch before it has ended: sums are there only after

@@ -80,6 +80,19 @@ TEST(Architecture, HasWhatTheDriverReports) {
   EXPECT_EQ(arch.dram_rate, kH100Pcie.dram_rate);
 }
 
+// An H100 PCIe of 80 GB: 1,593 MHz, 5,120 bits, two transfers a cycle, 2.04 TB/s on its data sheet.
+TEST(Architecture, HasTheDriversMemoryWhereNothingWasMeasured) {
+  ReportedDevice device{
+      .name = "NVIDIA H100 PCIe", .memory_clock_khz = 1'593'000, .memory_bits = 5120, .l2_bytes = 4e7};
+  EXPECT_NEAR(architecture_of(device).dram_peak, 2.04e12, 0.01e12);
+  EXPECT_EQ(architecture_of(device).l2_bytes, 4e7);
+  device.memory_bits /= 2;
+  EXPECT_NEAR(architecture_of(device).dram_peak, 1.02e12, 0.01e12);
+  EXPECT_NEAR(architecture_of(device).dram_rate / kH100Pcie.dram_rate, 0.5, 0.01);
+  device.name = "NVIDIA H200";
+  EXPECT_EQ(architecture_of(device).dram_rate, kH200.dram_rate);
+}
+
 // The cost model divides by both.
 TEST(Architecture, KeepsItsValuesWhereTheDriverReportsNothing) {
   const Architecture arch = architecture_of({.name = "NVIDIA H100 PCIe"});

@@ -18,6 +18,7 @@
 
 #include <gantry/arch/kernel.hpp>
 #include <gantry/arch/launch_config.hpp>
+#include <gantry/hardware/architecture.hpp>
 
 namespace gantry {
 
@@ -53,9 +54,10 @@ struct SimulatorOptions {
   std::uint64_t max_steps = 50'000'000;  // then the run counts as a livelock
   int max_findings = 16;
   std::size_t stack_bytes = 64 * 1024;
-  int watchdog_seconds = 10;      // of the host's CPU time that a thread may take without an operation; 0: for ever
-  bool resident_may_grow = true;  // where all resident clusters wait, more are started, up to what an H200 holds
-  bool record = false;            // keep the choices, for Schedule::replay
+  int watchdog_seconds = 10;          // of the host's CPU time that a thread may take without an operation; 0: for ever
+  bool resident_may_grow = true;      // where all resident clusters wait, more are started, up to what the chip holds
+  Architecture architecture = kH200;  // its limits, and how many clusters it holds
+  bool record = false;                // keep the choices, for Schedule::replay
   std::vector<std::uint32_t> choices{};  // to replay
   Mutation mutation{};
   std::vector<GlobalAllocation> global{};  // accesses that leave one of them are reported

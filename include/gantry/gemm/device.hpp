@@ -40,15 +40,21 @@ using ThisMachine = Gpu;
 inline GemmDevice device_of(const Gpu&) {
   GemmDevice out;
   out.simulated = false;
-  int device = 0, clock_khz = 0;
+  int device = 0, clock_khz = 0, memory_clock_khz = 0;
   cudaDeviceProp properties;
   if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device) != cudaSuccess) {
+      cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&memory_clock_khz, cudaDevAttrMemoryClockRate, device) != cudaSuccess) {
     cudaGetLastError();
     out.present = false;
     return out;
   }
-  out.arch = architecture_of({.name = properties.name, .sms = properties.multiProcessorCount, .clock_khz = clock_khz});
+  out.arch = architecture_of({.name = properties.name,
+                              .sms = properties.multiProcessorCount,
+                              .clock_khz = clock_khz,
+                              .memory_clock_khz = memory_clock_khz,
+                              .memory_bits = properties.memoryBusWidth,
+                              .l2_bytes = static_cast<double>(properties.l2CacheSize)});
   return out;
 }
 

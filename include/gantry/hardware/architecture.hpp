@@ -3,7 +3,8 @@
 // Every rule, layout of shared memory, tile schedule and cost estimate reads its numbers here, and so does the
 // simulated SM. A limit or a latency that is written anywhere else is a copy. Limits are those of sm_90a and the same
 // for every chip; the figures of a chip are measured (kH200), or taken from its data sheet (`measured` is false), where
-// the latencies are the H200's. At run time the host replaces what the driver reports: SMs and clock.
+// the latencies are the H200's. At run time the host replaces what the driver reports: SMs, clock, L2 and, where
+// nothing was measured, DRAM.
 //
 // Example:
 //     using namespace gantry;
@@ -115,9 +116,10 @@ struct Architecture {
   double dram_rate = 4.377e12;  // bytes per second that a GEMM reaches
   double dram_peak = 4.8e12;    // of the data sheet
   double l2_rate = 53.12;       // bytes per cycle and SM
-  double shared_rate = 128;     // bytes per cycle and SM
-  double mma_rate = 2048;       // multiply-adds of 16-bit elements per cycle and SM
-  double mma_peak = 989e12;     // operations per second of the data sheet, 16-bit elements, dense
+  double l2_bytes = 50 << 20;
+  double shared_rate = 128;  // bytes per cycle and SM
+  double mma_rate = 2048;    // multiply-adds of 16-bit elements per cycle and SM
+  double mma_peak = 989e12;  // operations per second of the data sheet, 16-bit elements, dense
   GemmLatencies latency{};
   GemmThresholds threshold{};
   PowerShares power{};
@@ -172,12 +174,21 @@ constexpr const Architecture& architecture_named(const char* device) {
 struct ReportedDevice {
   const char* name = "";
   int sms = 0;
-  int clock_khz = 0;  // highest
+  int clock_khz = 0;         // highest
+  int memory_clock_khz = 0;  // highest; two transfers a cycle
+  int memory_bits = 0;       // width of the memory's bus
+  double l2_bytes = 0;
 };
 constexpr Architecture architecture_of(const ReportedDevice& device) {
   Architecture arch = architecture_named(device.name);
   if (device.sms > 0) arch.sms = device.sms;
   if (device.clock_khz > 0) arch.clock = device.clock_khz * 1e3;
+  if (device.l2_bytes > 0) arch.l2_bytes = device.l2_bytes;
+  const double peak = 2e3 * device.memory_clock_khz * device.memory_bits / 8;
+  if (!arch.measured && peak > 0) {  // the rate that was measured is that of the data sheet's memory
+    arch.dram_rate *= peak / arch.dram_peak;
+    arch.dram_peak = peak;
+  }
   return arch;
 }
 

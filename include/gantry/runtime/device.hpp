@@ -40,7 +40,12 @@ struct DeviceFacts {
 };
 
 inline Architecture architecture_of(const DeviceFacts& facts) {
-  return gantry::architecture_of({.name = facts.name.c_str(), .sms = facts.processors, .clock_khz = facts.clock_khz});
+  return gantry::architecture_of({.name = facts.name.c_str(),
+                                  .sms = facts.processors,
+                                  .clock_khz = facts.clock_khz,
+                                  .memory_clock_khz = facts.memory_clock_khz,
+                                  .memory_bits = facts.memory_bits,
+                                  .l2_bytes = static_cast<double>(facts.l2_bytes)});
 }
 
 class GANTRY_API Device {

@@ -82,7 +82,7 @@ class Race {
   // L2 is filled with something else before every call.
   void cold(std::vector<Contestant>& all) {
     progress_.step("calls with a cold L2");
-    runtime::DeviceBuffer other(device_, static_cast<std::size_t>(4 * device_.facts().l2_bytes));
+    runtime::DeviceBuffer other(device_, static_cast<std::size_t>(4 * architecture_of(device_.facts()).l2_bytes));
     if (!other) return;
     std::vector<std::vector<double>> seconds(all.size());
     for (int call = 0; call < kColdCalls && goes_on(); ++call) {

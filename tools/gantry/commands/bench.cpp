@@ -61,7 +61,7 @@ int show_recorded(const BenchTexts& texts) {
 }
 
 // Dense FLOP of the tensor cores per cycle and SM.
-double operations_per_cycle(ElementType a) { return 4096.0 * 16 / info(a).bits; }
+double operations_per_cycle(const Architecture& arch, ElementType a) { return 2 * arch.mma_rate * 16 / info(a).bits; }
 
 // "bf16", or where they differ "e4m3 by e5m2 to bf16".
 std::string elements_of(const GemmOptions& o) {
@@ -73,6 +73,7 @@ std::string elements_of(const GemmOptions& o) {
 BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& compiler, const BenchTexts& texts,
                        const AskedGemm& asked) {
   const runtime::DeviceFacts& f = device.facts();
+  const Architecture arch = architecture_of(f);
   BenchRecord record;
   record.device = f.name;
   record.driver = fmt::format("CUDA {}.{}", f.driver_version / 1000, f.driver_version / 10 % 100);
@@ -80,7 +81,7 @@ BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& c
   record.elements = elements_of(asked.options);
   record.inputs = texts.inputs == "uniform" ? "uniform in [-1, 1)" : texts.inputs;
   record.sustained_seconds = texts.sustained;
-  record.peak_flops = operations_per_cycle(asked.options.a) * f.processors * f.clock_khz * 1e3;
+  record.peak_flops = operations_per_cycle(arch, asked.options.a) * arch.sms * arch.clock;
   record.peak_bytes = 2.0 * f.memory_clock_khz * 1e3 * f.memory_bits / 8;
   return record;
 }

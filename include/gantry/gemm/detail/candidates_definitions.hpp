@@ -25,28 +25,29 @@ GANTRY_LINKAGE GemmEpilogueCost epilogue_cost(const fusion::Graph& graph, Elemen
   return cost;
 }
 
-GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w) {
+GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w, const Sm90Limits& limits) {
   std::vector<GemmOptions> candidates;
   for (const ListedTile& listed : kTileList) {
     if (!takes_tile(listed, w.d, w.major_b)) continue;
     GemmOptions o{.a = w.a, .b = w.b, .c = w.c, .d = w.d, .major_a = w.major_a, .major_b = w.major_b};
-    o.tile = {listed.m, listed.n, element_bits(w.a) > 0 ? elements_per_row(w.a) : 0};
+    o.tile = {listed.m, listed.n, element_bits(w.a) > 0 ? elements_per_row(w.a, limits) : 0};
     o.cluster = listed.cluster;
     o.schedule = listed.schedule;
     o.warpgroups = listed.warpgroups;
     o.swapped = listed.swapped;
-    if (problems(o).empty()) candidates.push_back(o);
+    if (problems(o, limits).empty()) candidates.push_back(o);
   }
   return candidates;
 }
 
-GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w, const fusion::Graph& graph) {
-  std::vector<GemmOptions> out = gemm_requests(w);
+GANTRY_LINKAGE std::vector<GemmOptions> gemm_requests(const GemmWorkload& w, const fusion::Graph& graph,
+                                                      const Sm90Limits& limits) {
+  std::vector<GemmOptions> out = gemm_requests(w, limits);
   if (fusion::longest_span(graph) != fusion::kWholeRow) return out;
   const std::size_t listed = out.size();
   for (std::size_t i = 0; i < listed; ++i) {
     GemmOptions o = out[i];
-    for (int ctas = 2; ctas <= kSm90.portable_cluster && !o.swapped; ctas *= 2) {
+    for (int ctas = 2; ctas <= limits.portable_cluster && !o.swapped; ctas *= 2) {
       o.cluster = {1, ctas};
       if (std::find(out.begin(), out.end(), o) == out.end()) out.push_back(o);
     }
@@ -62,10 +63,11 @@ GANTRY_LINKAGE StagingClass staging_class(const GemmTile& tile, const GemmWorklo
           w.k >= arch.threshold.overlapped_store_k && tiles > arch.sms};
 }
 
-GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const StagingClass& sizes) {
-  if (o.swapped) return swapped(staged_for(swapped(o), fusion::swapped(graph), sizes));
+GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph, const StagingClass& sizes,
+                                      const Sm90Limits& limits) {
+  if (o.swapped) return swapped(staged_for(swapped(o), fusion::swapped(graph), sizes, limits));
   constexpr int kFew = 4, kStages = 4;
-  const GemmDesign open = make_gemm_design(o, graph);
+  const GemmDesign open = make_gemm_design(o, graph, limits);
   if (!open.ok()) return o;
   o.tile = open.options.tile;
   o.cluster = open.options.cluster;
@@ -76,7 +78,7 @@ GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph,
       open.store == GemmStore::overlapped && sizes.overlaps && o.tile.m == 128 && o.epilogue == GemmEpilogueOptions{};
   if (!overlaps && o.split != SplitMode::reduce_add) o.epilogue = staged(o, graph, k);
   if (o.stages > 0) return o;
-  const GemmDesign staged = make_gemm_design(o, graph);
+  const GemmDesign staged = make_gemm_design(o, graph, limits);
   if (!staged.ok()) return o;
   o.stages = staged.options.stages;
   const int steps = (k + o.tile.k - 1) / o.tile.k;
@@ -86,16 +88,17 @@ GANTRY_LINKAGE GemmOptions staged_for(GemmOptions o, const fusion::Graph& graph,
 
 GANTRY_LINKAGE GemmOptions staged_for(const GemmOptions& o, const fusion::Graph& graph, const GemmWorkload& w,
                                       const Architecture& arch) {
-  const GemmTile tile = o.tile.m > 0 && o.tile.n > 0 ? o.tile : make_gemm_design(o, graph).options.tile;
-  return tile.m > 0 && tile.n > 0 ? staged_for(o, graph, staging_class(tile, w, arch)) : o;
+  const GemmTile tile = o.tile.m > 0 && o.tile.n > 0 ? o.tile : make_gemm_design(o, graph, arch.limits).options.tile;
+  return tile.m > 0 && tile.n > 0 ? staged_for(o, graph, staging_class(tile, w, arch), arch.limits) : o;
 }
 
-GANTRY_LINKAGE RowRoom row_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph) {
+GANTRY_LINKAGE RowRoom row_room(const GemmDesign& design, const GemmWorkload& w, const fusion::Graph& graph,
+                                const Sm90Limits& limits) {
   if (fusion::longest_span(graph) != fusion::kWholeRow) return RowRoom::best;
   const int tile = design.options.tile.n, ctas = design.part.row_ctas.count;
-  const bool short_row = w.n <= kSm90.wgmma_columns;
+  const bool short_row = w.n <= limits.wgmma_columns;
   if (short_row && tile >= w.n) return ctas <= 2 ? RowRoom::best : RowRoom::none;
-  const std::int64_t most = kSm90.wgmma_columns * kSm90.portable_cluster, columns = tile * ctas;
+  const std::int64_t most = limits.wgmma_columns * limits.portable_cluster, columns = tile * ctas;
   if (columns < (w.n < most ? w.n : most) || columns / 2 >= w.n) return RowRoom::none;
   return short_row ? RowRoom::spread : RowRoom::best;
 }
@@ -103,10 +106,10 @@ GANTRY_LINKAGE RowRoom row_room(const GemmDesign& design, const GemmWorkload& w,
 GANTRY_LINKAGE std::vector<GemmDesign> gemm_candidates(const GemmWorkload& w, const fusion::Graph& graph,
                                                        const Architecture& arch) {
   std::vector<GemmDesign> out, spread;
-  for (const GemmOptions& request : gemm_requests(w, graph)) {
-    const GemmDesign design = make_gemm_design(staged_for(request, graph, w, arch), graph);
+  for (const GemmOptions& request : gemm_requests(w, graph, arch.limits)) {
+    const GemmDesign design = make_gemm_design(staged_for(request, graph, w, arch), graph, arch.limits);
     if (!design.ok()) continue;
-    const RowRoom room = row_room(design, w, graph);
+    const RowRoom room = row_room(design, w, graph, arch.limits);
     if (room != RowRoom::none) (room == RowRoom::best ? out : spread).push_back(design);
   }
   return out.empty() ? spread : out;
