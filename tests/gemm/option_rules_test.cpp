@@ -303,6 +303,14 @@ std::vector<Case> cases() {
        {.c = kF32, .d = kF32, .tile = {128, 256}, .epilogue = {.epi_n = 32, .stages_c = 2, .stages_d = 2}},
        {.first = 128 * (128 + 256)},
        "d = acc + c"},
+      {GemmRule::no_room_shared_k,
+       {.tile = {128, 256}, .cluster = {1, 1, 8}},
+       {.tile = {128, 256}, .cluster = {1, 1, 1}},
+       {.actual = 7 * 128 * 256 * 4 + 40, .nearest = 1, .first = 8}},
+      {GemmRule::no_room_shared_k,
+       {.tile = {64, 128}, .cluster = {1, 1, 8}},
+       {.tile = {64, 128}, .cluster = {1, 1, 4}},
+       {.nearest = 4, .first = 8}},
       {GemmRule::epilogue,
        {.d = kF8, .tile = {64, 24}},
        {.d = kF8, .tile = {64, 32}},
@@ -364,6 +372,14 @@ TEST(RefusedRowsAndColumns, OfferATileThatWorks) {
       }
     }
   }
+}
+
+// The rule of GEMMs about it names a builder, of which those who write options know nothing.
+TEST(RefusedEpilogues, AreDescribedInTheWordsOfTheEpilogueAlone) {
+  const GemmDesign design = make_gemm_design({.d = ElementType::s4}, fusion::graph("d = acc"));
+  ASSERT_EQ(design.reasons.size(), 1);
+  ASSERT_EQ(design.reasons[0].rule, GemmRule::epilogue);
+  EXPECT_STREQ(describe(design.reasons[0]).c_str(), describe(design.reasons[0].epilogue).c_str());
 }
 
 // Every element type in every matrix: a design, or the rule that refuses it.

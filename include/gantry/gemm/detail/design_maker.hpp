@@ -285,6 +285,21 @@ class GemmDesignMaker {
     return maps;
   }
 
+  // Why two stages do not fit: the accumulators of CTAs that share K tiles, if fewer such CTAs would leave room.
+  GANTRY_HD constexpr GemmReason no_room() {
+    const int asked = d_.options.cluster.k, bytes = partial_bytes();
+    int fits = asked;
+    for (int k = asked / 2; k >= 1 && fits == asked; k /= 2) {
+      d_.options.cluster.k = k;
+      if (bytes_with(2) <= limits_.shared_bytes_per_block) fits = k;
+    }
+    d_.options.cluster.k = asked;
+    if (fits == asked) {
+      return {.rule = GemmRule::no_room, .actual = d_.shared.epilogue_bytes, .first = d_.stage_bytes()};
+    }
+    return {.rule = GemmRule::no_room_shared_k, .actual = bytes, .nearest = fits, .first = asked};
+  }
+
   // The most stages that fit beside the epilogue, up to the number that still helps.
   GANTRY_HD constexpr void choose_stages() {
     if (!d_.ok()) return;
@@ -293,8 +308,7 @@ class GemmDesignMaker {
     int fit = useful > 8 ? useful : 8;
     while (fit >= 2 && bytes_with(fit) > limits_.shared_bytes_per_block) --fit;
     if (fit < 2) {
-      d_.reasons.add(
-          {.rule = GemmRule::no_room, .actual = d_.shared.epilogue_bytes + partial_bytes(), .first = d_.stage_bytes()});
+      d_.reasons.add(no_room());
       return;
     }
     if (o.stages == 0) o.stages = fit;

@@ -45,17 +45,20 @@ GANTRY_HD constexpr bool append_word(Sentence& out, Placeholder word, const Gemm
     out.append(text_of(static_cast<BuilderField>(r.first)));
   } else if (word == "epilogue") {
     out.append(describe(r.epilogue));
+  } else if (word == "along") {
+    out.append(r.nearest == 1 ? "" : "s");
   } else {
     return false;
   }
   return true;
 }
 
-// Prefixes reasons about the swapped GEMM.
+// Prefixes reasons about the swapped GEMM. A reason of the epilogue is its own sentence: that the builder must accept
+// its part says nothing to those who did not ask for a builder.
 GANTRY_COLD GANTRY_HD constexpr Sentence describe(const GemmReason& r) {
   Sentence out;
   if (r.swapped) out.append("with operands swapped, where the kernel computes D^T = B A^T: ");
-  return out.append(describe<GemmReason>(r).c_str());
+  return out.append(r.rule == GemmRule::epilogue ? describe(r.epilogue).c_str() : describe<GemmReason>(r).c_str());
 }
 
 // What a static assertion shows as the operand.

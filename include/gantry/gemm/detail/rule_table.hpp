@@ -248,6 +248,10 @@ GANTRY_X(no_room, refused,
          "the epilogue takes {actual} bytes of shared memory, and a stage {first}",
          "two stages fit into the shared memory of a CTA beside the epilogue",
          "a smaller tile, narrower subtiles or fewer buffers fit")
+GANTRY_X(no_room_shared_k, refused,
+         "{first} CTAs share the K tiles of a tile, and the one that adds takes {actual} bytes for the accumulators of the others",
+         "two stages fit into the shared memory of a CTA beside them and the epilogue",
+         "with {nearest} CTA{along} along K they fit")
 GANTRY_X(epilogue, refused,
          "",
          "the builder of the epilogue must accept its part of the options",
