@@ -92,6 +92,8 @@ struct EpilogueStorage {
   int pipeline_alignment = 1;
   int bytes = 0;  // all of it
   int alignment = 1;
+
+  GANTRY_HD friend constexpr bool operator==(const EpilogueStorage&, const EpilogueStorage&) noexcept = default;
 };
 
 struct EpiloguePolicy {

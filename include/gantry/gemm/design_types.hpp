@@ -133,14 +133,7 @@ struct GemmDesign {
     return stage_bytes_a() + options.tile.n * options.tile.k * element_bits(options.b) / 8;
   }
   // One warpgroup's part of the tile, cut into epilogue subtiles.
-  GANTRY_HD constexpr Subtiles subtiles() const noexcept {
-    return {.m = part.cta_tile.m,
-            .n = part.cta_tile.n,
-            .epi_m = part.epi_tile.m,
-            .epi_n = part.epi_tile.n,
-            .row_ctas = part.row_ctas,
-            .ragged = part.ragged};
-  }
+  GANTRY_HD constexpr Subtiles subtiles() const noexcept { return part.cut(); }
 
   // Tiles of clusters, and K tiles, of a GEMM's extents. Extents may be near 2^31.
   GANTRY_HD constexpr int clusters_along_m(int m) const { return ceil_div(m, options.tile.m * options.cluster.m); }

@@ -39,7 +39,7 @@ struct FusedEpilogue {
 
   static constexpr bool kLoads = Collective::kMayLoad;
   static constexpr int kSteps = 0;  // all work is done while the accumulators are held
-  static_assert(kLoads == Design::design.epilogue_loads &&
+  static_assert(kLoads == Design::design.epilogue_loads && Collective::kStorage == Design::design.part.storage &&
                     Collective::kStorage.tensor_bytes == Design::design.shared.epilogue_part,
                 "gantry: the design and the collective disagree about shared memory");
 

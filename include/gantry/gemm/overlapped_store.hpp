@@ -56,6 +56,8 @@ struct OverlappedStore : GemmShape<Design> {
   struct StoreD {
     static constexpr TmaPlan value = subtile_plan(kElement, true, {kSlabM, kSlabN}, TmaOp::store, kRagged);
   };
+  static_assert(Design::design.store == GemmStore::own || compact(StoreD::value) == Design::design.d,
+                "gantry: the box that is stored is not the one that the design has a tensor map of");
 
   struct Params {
     TmaDescriptor d;

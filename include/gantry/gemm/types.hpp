@@ -12,6 +12,8 @@
 #include <gantry/rules/static_check.hpp>
 // clang-format on
 
+#include <cstddef>
+
 #include <gantry/gemm/cooperative.hpp>
 #include <gantry/gemm/fused_epilogue.hpp>
 #include <gantry/gemm/gathered_operands.hpp>
@@ -63,6 +65,45 @@ struct EpilogueFor<Design, GemmStore::reduce_add> {
   using type = ReduceStore<Design>;
 };
 
+// True if the members of a kernel's parameters are where the design says: the host writes them there without this type.
+#if defined(__CUDACC_RTC__)
+// NVRTC has no offsetof. What it compiles, other compilers have been given before.
+template <class Params, class Design>
+GANTRY_HD constexpr bool has_offsets_of_design() {
+  return sizeof(Params) == Design::design.params.bytes;
+}
+#else
+// offsetof of a type with several bases is for compilers to allow: g++, clang and nvcc do.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1427
+#endif
+template <class Params, class Design>
+constexpr bool has_offsets_of_design() {
+  constexpr const GemmDesign& d = Design::design;
+  constexpr GemmParameterMap at = d.params;
+  bool out = sizeof(Params) == at.bytes && offsetof(Params, loop.a) == at.a && offsetof(Params, loop.b) == at.b &&
+             offsetof(Params, epilogue) == at.epilogue && offsetof(Params, epilogue.d) == at.d &&
+             offsetof(Params, schedule) == at.schedule && offsetof(Params, workspace) == at.workspace;
+  if constexpr (d.has_edges()) {
+    out = out && offsetof(Params, loop.edges.map_a) == at.edge_a && offsetof(Params, loop.edges.map_b) == at.edge_b;
+  }
+  if constexpr (d.group_boxes > 0) out = out && offsetof(Params, loop.group_boxes) == at.group_boxes;
+  if constexpr (d.options.scaled()) out = out && offsetof(Params, loop.scales) == at.scales;
+  if constexpr (d.store == GemmStore::collective) {
+    out = out && offsetof(Params, epilogue.c) == at.c && offsetof(Params, epilogue.fusion) == at.aux &&
+          offsetof(Params, epilogue.m) == at.extents;
+  }
+  return out;
+}
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+#pragma GCC diagnostic pop
+#endif
+
 }  // namespace detail
 
 template <class Spec>
@@ -75,7 +116,7 @@ struct GemmTypes : GemmDesignOf<Spec> {
   using Kernel =
       typename detail::ChosenType<Design::design.pingpong(), PingpongGemm<Design, Epilogue, Scheduler, Source>,
                                   CooperativeGemm<Design, Epilogue, Scheduler, Source>>::type;
-  static_assert(sizeof(typename Kernel::Params) == Design::design.params.bytes,
+  static_assert(detail::has_offsets_of_design<typename Kernel::Params, Design>(),
                 "gantry: the kernel's parameters are not where the design says");
 };
 

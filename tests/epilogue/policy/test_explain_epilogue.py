@@ -76,7 +76,7 @@ class ExplainEpilogue(Cli):
             (("--epi-tile", "64x32x8"), "--epi-tile takes extents such as 64x32"),
             (("--c", "bf17"), 'the nearest name is "bf16"'),
             (("--c-layout", "diagonal"), "--c-layout takes row, column"),
-            (("--schedule", "fast"), "the nearest is TmaWarpSpecialized"),
+            (("--schedule", "fast"), "the nearest is auto"),
             (("--policy", "mine"), "--policy takes gantry or cutlass"),
             (("--stages-c", "many"), "--stages-c takes a number"),
             (("--reuse", "perhaps"), "--reuse takes yes, no or auto"),

@@ -157,7 +157,8 @@ class GemmEstimate {
     // the next tile; any other epilogue is exposed.
     const double steps = sums_.even() ? design_.k_steps_of_cta(schedule.k_steps) : sums_.k_steps();
     const double tile = steps * c_.step;
-    const bool behind = design_.store == GemmStore::overlapped && 64 * schedule.k_steps >= o_.tile.n;
+    const bool behind =
+        design_.store == GemmStore::overlapped && design_.part.epi_tile.n * schedule.k_steps >= o_.tile.n;
     const double gap = pingpong ? l_.pingpong_turn : behind ? l_.overlapped_tile : l_.tile;
     // Of the warpgroups that alternate one multiplies while the others run their epilogues.
     const int turns = o_.warpgroups == 3 ? 3 : 2;

@@ -134,7 +134,7 @@ class GemmDesignMaker {
     if (o.tile.k == 0 && element_bits(o.a) > 0) o.tile.k = elements_per_row(o.a, limits_);
     if (o.cluster.m == 0) o.cluster.m = o.cluster.n > 1 || o.cluster.k > 1 ? 1 : 2;
     if (o.cluster.n == 0) o.cluster.n = 1;
-    if (o.warpgroups == 0) o.warpgroups = !pingpong && o.tile.m == 64 ? 1 : 2;
+    if (o.warpgroups == 0) o.warpgroups = usual_warpgroups(o.schedule, o.tile.m);
   }
 
   // A CTA has the registers that its threads are launched with; the producer leaves most of its own to the others. A
@@ -142,7 +142,7 @@ class GemmDesignMaker {
   GANTRY_HD constexpr void choose_roles() {
     const GemmOptions& o = d_.options;
     GemmRoles& r = d_.roles;
-    r.tile_warpgroups = d_.pingpong() || o.tile.m == 64 ? 1 : 2;
+    r.tile_warpgroups = tile_warpgroups(o.schedule, o.tile.m);
     r.alternating = d_.pingpong() ? o.warpgroups : 1;
     r.math_warpgroups = r.tile_warpgroups * r.alternating;
     r.threads = 128 * (1 + r.math_warpgroups);

@@ -7,6 +7,22 @@
 
 namespace gantry::detail {
 
+// The sentences of these rules name the numbers, since a static assertion prints them as they are.
+static_assert(kSm90.wgmma_columns == 256 && kSm90.wgmma_column_step == 8 && kAccumulatorLimits.alone == 128 * 192 &&
+                  kAccumulatorLimits.promoted == 64 * 160 && kAccumulatorLimits.scaled_by_column == 64 * 96 &&
+                  kAccumulatorLimits.of_three == 128 * 128 && kAccumulatorLimits.columns_of_three == 192,
+              "gantry: detail/rule_table.hpp names other limits of tiles and accumulators");
+
+// Warpgroups that share a tile of so many rows. Without a schedule a tile of 64 rows is one warpgroup's, and two share
+// any other.
+GANTRY_HD constexpr int tile_warpgroups(GemmSchedule schedule, int rows) noexcept {
+  return schedule == GemmSchedule::pingpong || rows == 64 ? 1 : 2;
+}
+// Math warpgroups where nobody says how many: those that share the tile, and two that take turns.
+GANTRY_HD constexpr int usual_warpgroups(GemmSchedule schedule, int rows) noexcept {
+  return schedule == GemmSchedule::cooperative ? tile_warpgroups(schedule, rows) : 2;
+}
+
 // The kernel of a swapped request with what it leaves open: a tile for few rows.
 GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
   constexpr int kRows = 64, kColumns = 32;
@@ -138,9 +154,8 @@ class GemmOptionsCheck {
       const int nearest = clamped(nearest_multiple(t.n, step), step, most);
       out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = step});
     } else if (t.m > 0 && t.n > 0) {
-      // Without a schedule a tile of 64 rows is one warpgroup's, any other two share. Rows that were refused are those
-      // that work, so that both nearest values work together.
-      const int rows = alone || nearest_rows == 64 ? nearest_rows : nearest_rows / 2;
+      // Rows that were refused count as those that work, so that both nearest values work together.
+      const int rows = nearest_rows / tile_warpgroups(o_.schedule, nearest_rows);
       const int columns = most_accumulators() / rows;
       if (t.n > columns) {
         out_.add({.rule = GemmRule::accumulators, .actual = t.n, .nearest = columns / step * step, .first = rows});
@@ -186,7 +201,7 @@ class GemmOptionsCheck {
     const bool together = o_.schedule == GemmSchedule::cooperative;
     const bool three = !together && !o_.scaled() && o_.tile.n <= kAccumulatorLimits.columns_of_three &&
                        o_.tile.m * o_.tile.n <= kAccumulatorLimits.of_three;
-    const int usual = together && o_.tile.m == 64 ? 1 : 2;
+    const int usual = usual_warpgroups(o_.schedule, o_.tile.m);
     const int count = o_.warpgroups;
     if (count == 0 || count == usual || (count == 3 && three)) return;
     out_.add({.rule = GemmRule::warpgroups, .actual = count, .nearest = three && count > 2 ? 3 : usual});
@@ -205,8 +220,9 @@ class GemmOptionsCheck {
                 .nearest = nearest_divisor(e.epi_n, whole, step),
                 .first = o_.tile.n});
     }
-    const bool deep =
-        o_.tile.m == 0 || (o_.schedule == GemmSchedule::cooperative ? o_.tile.m == 256 : o_.tile.m % 128 == 0);
+    // A schedule that is left open may give all rows to one warpgroup.
+    const bool open = o_.schedule == GemmSchedule::automatic;
+    const bool deep = o_.tile.m / (open ? 1 : tile_warpgroups(o_.schedule, o_.tile.m)) % 128 == 0;
     if (e.epi_m != 0 && e.epi_m != 64 && (e.epi_m != 128 || !deep)) {
       out_.add({.rule = GemmRule::subtile_rows, .actual = e.epi_m, .nearest = e.epi_m > 96 && deep ? 128 : 64});
     }
