@@ -62,6 +62,13 @@ class ListScheduler {
 };
 static_assert(TileScheduler<ListScheduler>);
 
+// A scheduler is refused by the concept where a member is missing, and not inside of a kernel.
+struct SchedulerWithoutPeers : ListScheduler {
+  using ListScheduler::ListScheduler;
+  void is_peer() const;  // hides the one that there is
+};
+static_assert(!TileScheduler<SchedulerWithoutPeers>);
+
 template <int M>
 struct Design {
   static constexpr GemmDesign design = make_gemm_design(

@@ -49,7 +49,8 @@ concept TileScheduler = requires(S& scheduler, const typename S::Params& params,
   scheduler.place(work);
   S::uniform_k_steps(params);
   scheduler.k_steps(work);
-  requires S::kSharedBytes >= 0;  // of a ring that it publishes work in
+  static_cast<const S&>(scheduler).is_peer(0, work) ? 1 : 0;  // that cluster has another part of this tile
+  requires S::kSharedBytes >= 0;                              // of a ring that it publishes work in
 };
 
 // Brings A and B of a piece of work into the stages of the main loop. kThreads threads run it, one or whole warps;
@@ -102,7 +103,7 @@ struct GemmFrame : GemmShape<Design> {
       OperandSource<Source>,
       "gantry: an operand source has Params, kThreads, kArrivals, kRegisters, and a Producer with load and tail");
   static_assert(TileScheduler<Scheduler>,
-                "gantry: a tile scheduler has Params, kSharedBytes, uniform_k_steps, next and place");
+                "gantry: a tile scheduler has Params, kSharedBytes, uniform_k_steps, k_steps, next, place and is_peer");
   using Shape = GemmShape<Design>;
   using Loop = Mainloop<Design>;
   using Shape::kCluster, Shape::kThreads, Shape::kWarpgroups;

@@ -38,6 +38,10 @@ struct PingpongGemm
                 "gantry: a tile of the pingpong kernel belongs to one warpgroup");
   static_assert(Epilogue::kSteps == 0,
                 "gantry: in the pingpong kernel an epilogue does all of its work in take(), as FusedEpilogue does");
+  static_assert(
+      requires(Scheduler & scheduler) { scheduler.skip(1) + 0; },
+      "gantry: warpgroups of the pingpong kernel leave tiles to each other: its scheduler has skip(tiles), which "
+      "returns the K tiles of those");
   GANTRY_INLINE static const char* math_role(int warpgroup) {
     return warpgroup == 1 ? "math, first" : warpgroup == 2 ? "math, second" : "math, third";
   }
