@@ -14,6 +14,7 @@
 #include <gantry/epilogue/fusion/parse.hpp>
 #include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/device.hpp>
+#include <gantry/gemm/kernel.hpp>
 #include <gantry/gemm/planner.hpp>
 
 #include "cublaslt.hpp"

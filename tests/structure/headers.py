@@ -16,8 +16,10 @@ MACHINE_WORDS = ("asm", "__asm__", "__CUDA_ARCH__", "sim")
 # What headers may not include, however indirectly. Those that plan or choose are for hosts: no kernel. The choice reads designs and
 # makes none: the planner of copies and the algebra of layouts would be most of what including it costs.
 _KERNELS = ("gemm/frame.hpp", "gemm/mainloop.hpp", "epilogue/collective.hpp", "epilogue/no_smem.hpp")
+# Exceptions: plan.hpp launches, and set.hpp is made of plans; epilogue/arguments.hpp asks the collective it is for.
 _PLANNING = (
     "alignment",
+    "arguments",
     "bind",
     "candidates",
     "check",
@@ -30,6 +32,7 @@ _PLANNING = (
     "planner",
     "pointer_array",
     "problem",
+    "reference",
     "staging",
     "tile_list",
     "tuning",

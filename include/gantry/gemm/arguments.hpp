@@ -20,9 +20,13 @@
 #pragma once
 
 #include <gantry/gemm/inputs.hpp>
-#include <gantry/gemm/kernel.hpp>
+#include <gantry/gemm/spec_design.hpp>
 
 namespace gantry {
+
+// types.hpp, for the callbacks of a graph that comes at run time alone.
+template <class Spec>
+struct GemmTypes;
 
 namespace detail {
 

@@ -25,6 +25,7 @@
 #include <gantry/epilogue/workspace.hpp>
 #include <gantry/gemm/arguments.hpp>
 #include <gantry/gemm/explain.hpp>
+#include <gantry/gemm/kernel.hpp>
 #include <gantry/gemm/planner.hpp>
 #include <gantry/gemm/workspace.hpp>
 #include <gantry/rules/expected.hpp>
