@@ -109,7 +109,7 @@ struct Setting {
   std::size_t elements;
   bf16 *c, *d, *aux;
   unsigned long long* wrong;
-  int processors, shared_per_processor;
+  int sms, shared_per_sm;
   cudaEvent_t start, stop;
 };
 
@@ -159,7 +159,7 @@ auto tile_copy(const Setting& s) {
   params.to = map(s.d);
   params.row_tiles = s.m / Rows;
   params.column_tiles = kN * 2 / (CopyShape<Rows>::kBoxes * 128);
-  const int ctas = 2 * s.processors;
+  const int ctas = 2 * s.sms;
   return [=] { entry<<<ctas, Kernel::kThreads, kShared>>>(params); };
 }
 
@@ -182,7 +182,7 @@ void measure(const Setting& s, Best& best) {
   check(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), "asking for shared memory");
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, entry, Kernel::kThreads, kShared), "occupancy");
-  const int ctas = resident * s.processors;
+  const int ctas = resident * s.sms;
   const auto run = [&] { entry<<<ctas, Kernel::kThreads, kShared>>>(params); };
 
   check(cudaMemset(s.d, 0, s.elements * 2), "clearing");
@@ -255,7 +255,7 @@ int main(int argc, char** argv) {
   Setting s{};
   s.m = rows;
   s.elements = std::size_t{kN} * static_cast<std::size_t>(rows);
-  check(cudaDeviceGetAttribute(&s.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
+  check(cudaDeviceGetAttribute(&s.sms, cudaDevAttrMultiProcessorCount, 0), "asking the device");
   check(cudaMalloc(&s.c, s.elements * 2), "cudaMalloc");
   check(cudaMalloc(&s.d, s.elements * 2), "cudaMalloc");
   check(cudaMalloc(&s.aux, s.elements * 2), "cudaMalloc");

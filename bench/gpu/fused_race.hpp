@@ -84,7 +84,7 @@ std::function<void()> prepare(const Problem& p, bool dependent) {
   if (fusion.graph().count(fusion::ArgumentKind::row) > 0) fusion["bias"] = p.bias;
   if (fusion.graph().count(fusion::ArgumentKind::aux_out) > 0) fusion["aux"] = p.aux;
   const GemmInputs inputs{{p.m, p.n, p.k}, p.a, p.b, p.c, p.d, fusion, dependent};
-  const GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = p.processors / Kernel::kCluster}, kH200);
+  const GemmLaunchPlan plan = plan_gemm(design, inputs, {.clusters = p.sms / Kernel::kCluster}, kH200);
   typename Kernel::Params params{};
   write_parameters(design, inputs, plan, nullptr, encode, reinterpret_cast<unsigned char*>(&params));
   return launches<Kernel>(params, plan.config);

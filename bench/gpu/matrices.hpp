@@ -28,7 +28,7 @@ class Matrices {
  public:
   Matrices(int m, int n, int k) {
     p_.m = m, p_.n = n, p_.k = k;
-    check(cudaDeviceGetAttribute(&p_.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
+    check(cudaDeviceGetAttribute(&p_.sms, cudaDevAttrMultiProcessorCount, 0), "asking the device");
     fill_with(p_.a, m, k, 1);
     fill_with(p_.b, n, k, 2);
     fill_with(p_.c, m, n, 3);

@@ -10,7 +10,7 @@ namespace gantry::bench {
 struct Problem {
   int m, n, k;
   bf16 *a, *b, *c, *d, *theirs, *aux, *their_aux, *bias;
-  int processors;
+  int sms;
 };
 
 }  // namespace gantry::bench

@@ -49,7 +49,7 @@ __global__ void count_differences(const uint4* a, const uint4* b, std::size_t co
 struct Setting {
   unsigned char *from, *to;
   std::size_t bytes;
-  int processors, shared_per_processor;
+  int sms, shared_per_sm;
   cudaEvent_t start, stop;
 };
 
@@ -104,9 +104,8 @@ double measure(const Setting& s) {
   params.row_tiles = static_cast<int>(s.bytes / Config::kColumns / Config::kRows);
   params.column_tiles = Config::kColumns / (Config::kBoxes * Config::kBoxBytes);
   double best = 0;
-  for (int per_processor = 1; per_processor <= 4 && per_processor * (kShared + 1024) <= s.shared_per_processor;
-       ++per_processor) {
-    const int ctas = per_processor * s.processors;
+  for (int per_sm = 1; per_sm <= 4 && per_sm * (kShared + 1024) <= s.shared_per_sm; ++per_sm) {
+    const int ctas = per_sm * s.sms;
     const auto copy = [&] { entry<<<ctas, Kernel::kThreads, kShared>>>(params); };
     const auto vendor = [&] {
       check(cudaMemcpyAsync(s.to, s.from, s.bytes, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
@@ -163,9 +162,8 @@ int main(int argc, char** argv) {
   }
   Setting s{};
   s.bytes = static_cast<std::size_t>(gib) << 30;
-  check(cudaDeviceGetAttribute(&s.processors, cudaDevAttrMultiProcessorCount, 0), "asking the device");
-  check(cudaDeviceGetAttribute(&s.shared_per_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0),
-        "asking the device");
+  check(cudaDeviceGetAttribute(&s.sms, cudaDevAttrMultiProcessorCount, 0), "asking the device");
+  check(cudaDeviceGetAttribute(&s.shared_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0), "asking the device");
   check(cudaMalloc(&s.from, s.bytes), "cudaMalloc");
   check(cudaMalloc(&s.to, s.bytes), "cudaMalloc");
   check(cudaEventCreate(&s.start), "event");

@@ -21,7 +21,7 @@ struct PeerLeaves : Doubler {
                                  std::uint16_t{3});
       arch::wait(&s.full, 0);
     }
-    // here every CTA should wait for its bytes, or all should meet at the cluster barrier once more
+    // here every CTA should wait for its bytes, or all should wait at the cluster barrier once more
   }
 };
 

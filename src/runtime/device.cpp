@@ -16,9 +16,9 @@ DeviceFacts facts_of(const Device::State& state) {
   state.driver.driver_version(&f.driver_version);
   f.major = state.attribute(DeviceAttribute::major);
   f.minor = state.attribute(DeviceAttribute::minor);
-  f.processors = state.attribute(DeviceAttribute::processors);
+  f.sms = state.attribute(DeviceAttribute::sms);
   f.shared_per_block = state.attribute(DeviceAttribute::shared_per_block_optin);
-  f.shared_per_processor = state.attribute(DeviceAttribute::shared_per_processor);
+  f.shared_per_sm = state.attribute(DeviceAttribute::shared_per_sm);
   f.clusters = state.attribute(DeviceAttribute::cluster_launch) != 0;
   f.clock_khz = state.attribute(DeviceAttribute::clock_rate);
   f.memory_clock_khz = state.attribute(DeviceAttribute::memory_clock_rate);

@@ -17,13 +17,13 @@ using DeviceAddress = unsigned long long;
 // What is asked of a device, by the driver's numbers.
 enum class DeviceAttribute : int {
   clock_rate = 13,
-  processors = 16,
+  sms = 16,
   memory_clock_rate = 36,
   memory_bus_width = 37,
   l2_bytes = 38,
   major = 75,
   minor = 76,
-  shared_per_processor = 81,
+  shared_per_sm = 81,
   shared_per_block_optin = 97,
   cluster_launch = 120,
 };

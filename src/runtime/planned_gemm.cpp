@@ -115,7 +115,7 @@ Result<PlannedGemm> PlannedGemm::make(const GemmDesign& design, const fusion::Gr
   out.launch_ = plan_gemm(design, inputs, {.clusters = machine.resident_clusters, .workspace = true}, machine.arch);
   out.parameters_.resize((static_cast<std::size_t>(design.params.bytes) + sizeof(Chunk) - 1) / sizeof(Chunk));
   auto* const bytes = reinterpret_cast<unsigned char*>(out.parameters_.data());
-  // Deterministic reductions clear their counters at each run; those lie behind the partial sums.
+  // Deterministic reductions clear their counters at each run; those lie behind the partial accumulators.
   void* const reductions = static_cast<unsigned char*>(base()) + out.launch_.needs.reductions_at();
   if (design.store == GemmStore::collective) out.fills_ = fills_of(design, inputs, 0, reductions);
   Status refused;

@@ -16,7 +16,7 @@ namespace gantry::sim {
 struct Cta;
 struct Thread;
 
-// What threads that meet at a barrier tell each other of the fences they have executed, and of what they know by notes.
+// What threads that wait at a barrier tell each other of the fences they have executed, and of what they know by notes.
 struct BarrierFences {
   ClockRef sc, acq_rel, noted;
 

@@ -2,8 +2,8 @@
 //
 // An actor is anything whose progress others learn of by synchronising: a thread, an mbarrier (its completed phases), a
 // thread's bulk groups, a warpgroup's wgmma groups. Each belongs to a CTA. A clock says how far each actor is known to
-// have come; it is immutable and holds one segment for each CTA it knows anything about, so that threads which met at a
-// barrier share one clock, and a CTA that never meets another costs nothing to it.
+// have come; it is immutable and holds one segment for each CTA it knows anything about, so that threads which waited
+// at a barrier share one clock, and a CTA that never waits for another costs nothing to it.
 //
 // CTAs are numbered over all launches of a run. Those of launches that are known to have ended are known as a whole: a
 // clock names their ranges.

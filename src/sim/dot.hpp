@@ -1,4 +1,4 @@
-// The arithmetic of a matrix product step: how the tensor core adds K products to an accumulator.
+// The arithmetic of an MMA: how the tensor core adds K products to an accumulator.
 //
 // Products are exact. They and the accumulator are aligned to the largest exponent among them, cut off a fixed number
 // of bits below it, and added as integers; the sum is cut off again (f32) or rounded (f16). Integer products are exact.

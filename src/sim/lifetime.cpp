@@ -15,7 +15,7 @@ void report_use(const RemoteUse& use, const std::string& what) {
                    g.checker().describe(use.actor) + " " + what + " at " + g.sites().text(use.site) + " (" +
                        to_text(g.sites().operation(use.site)) +
                        "), and nothing makes that CTA wait for it before it ends: its shared memory may be gone. Both "
-                       "meet at the cluster barrier after the last use.");
+                       "wait at the cluster barrier after the last use.");
 }
 
 void check_arrivals(const Cta& cta, const ClockRef& known) {
@@ -40,7 +40,7 @@ void note_remote_use(Cta& cta, SiteId site) {
     complain(
         "cluster-peer-not-started", site,
         grid().checker().describe(thread.view.self) + " accessed shared memory of " + grid().cta_text(cta.index) +
-            " of the cluster, and nothing tells that this CTA has started: all meet at the cluster barrier first.");
+            " of the cluster, and nothing tells that this CTA has started: all wait at the cluster barrier first.");
   }
   cta.lifetime.uses[key_of(thread)] = {thread.view.self, thread.view.own.seen, thread.cluster_round, site};
 }
@@ -79,11 +79,12 @@ void check_lifetime_at_end(Cta& cta) {
   for (const std::uint32_t number : cta.lifetime.sources) {
     const AsyncOp& op = g.checker().op(number);
     if (op.epoch != 0 && known && known->at(op.actor).seen >= op.epoch) continue;
-    g.findings().add("exit-with-copies-in-flight", op.site, 0,
-                     g.cta_text(cta.index) + " ended, and none of its threads knew that " +
-                         g.checker().describe_op(op.site, op.issuer) +
-                         " had read its shared memory: the CTA that receives the bytes waits for them and then meets "
-                         "this one at the cluster barrier.");
+    g.findings().add(
+        "exit-with-copies-in-flight", op.site, 0,
+        g.cta_text(cta.index) + " ended, and none of its threads knew that " +
+            g.checker().describe_op(op.site, op.issuer) +
+            " had read its shared memory: the CTA that receives the bytes waits for them and then waits for "
+            "this one at the cluster barrier.");
   }
 }
 

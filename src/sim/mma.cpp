@@ -1,4 +1,4 @@
-// Matrix products of a warp: the lanes meet, each sees the others' registers and computes its own share.
+// mma.sync: the lanes of a warp converge, each sees the others' registers and computes its own share.
 #include "mma.hpp"
 
 #include <algorithm>

@@ -29,7 +29,7 @@ void check_direction(const Cta& cta, std::size_t warp, const RegisterChange& cha
                " registers: " + (change.grow ? "inc asks for that many or more." : "dec asks for that many or fewer."));
 }
 
-// The four warps of a warpgroup execute the same changes, and meet between two of them.
+// The four warps of a warpgroup execute the same changes, and wait at a barrier between two of them.
 void check_warpgroup(const Cta& cta, std::size_t warp, const RegisterChange& change) {
   const std::size_t first = warp / kWarps * kWarps;
   if ((first + kWarps) * 32 > cta.threads.size()) {
@@ -55,7 +55,7 @@ void check_warpgroup(const Cta& cta, std::size_t warp, const RegisterChange& cha
       complain("setmaxnreg-warpgroup", change.site,
                text_of(change) + " was executed by " + warp_text(cta, warp) +
                    ", and nothing orders it after the setmaxnreg before it of warp " + std::to_string(other) +
-                   ": the warpgroup meets at a barrier between the two.");
+                   ": the warpgroup waits at a barrier between the two.");
       return;
     }
   }

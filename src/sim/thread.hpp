@@ -53,7 +53,7 @@ struct Thread {
   std::unique_ptr<MmaOperands> mma;         // made on first use
   std::array<ClockRef, 3> release_fence;    // by scope: what a fence before a relaxed store publishes
   std::vector<Publication> unfenced_reads;  // what relaxed loads have read, for a fence after them
-  // What fences of GPU scope have covered, its own and those of threads it has met at a barrier since.
+  // What fences of GPU scope have covered, its own and those of threads it has waited for at a barrier since.
   ClockRef fences_sc, fences_acq_rel;
   std::uint32_t cluster_round = 0;                                 // cluster barriers arrived at
   std::uint32_t cluster_waited = 0;                                // and waited for

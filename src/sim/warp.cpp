@@ -1,4 +1,4 @@
-// Lanes of a warp that meet: shuffles, votes, elections, and the instructions that a whole warp executes together.
+// Lanes of a warp that converge: shuffles, votes, elections, and the instructions that a whole warp executes together.
 //
 // A meeting ends when every lane of its mask has come; where the instruction is defined so, lanes that have returned do
 // not count. Lanes that are at another operation, or, for an `.aligned` instruction, at another place of the source,

@@ -1,4 +1,4 @@
-// Lanes of a warp that meet: shuffles, votes, elections, and the instructions that a whole warp executes together.
+// Lanes of a warp that converge: shuffles, votes, elections, and the instructions that a whole warp executes together.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace gantry::sim {
 struct Cta;
 struct Thread;
 
-// Lanes that meet to exchange values.
+// Lanes that converge to exchange values.
 struct Meeting {
   std::uint32_t mask = 0, arrived = 0;
   const char* operation = "";
@@ -34,7 +34,7 @@ void aligned(const char* operation, Site site);
 // A thread has returned: lanes of its warp that wait for it no longer do.
 void thread_left_warp(Thread& thread);
 
-// What a lane waits for at a meeting of `mask`, and the findings of a warp whose lanes never meet.
+// What a lane waits for at a meeting of `mask`, and the findings of a warp whose lanes never converge.
 std::string missing_lanes(const Cta& cta, std::uint32_t warp, std::uint32_t mask);
 void report_diverged(const Cta& cta);
 

@@ -1,4 +1,4 @@
-// Matrix products of a warpgroup: 128 threads bring their parts of an operation one by one; once all have come it can
+// wgmma: 128 threads bring their parts of an operation one by one; once all have come it can
 // run, at any time until the wait that covers it.
 //
 // Accumulators leave the threads' registers when a product takes them, and come back at that wait. In between the

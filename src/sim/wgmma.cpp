@@ -1,4 +1,4 @@
-// Matrix products of a warpgroup: collected from its threads, checked, executed in order, and waited for.
+// wgmma: collected from its threads, checked, executed in order, and waited for.
 #include <algorithm>
 #include <utility>
 

@@ -11,7 +11,7 @@ struct OnGpu {
   static __device__ void store(std::uint32_t* to, std::uint32_t value) { *to = value; }
   static __device__ std::uint32_t load(const std::uint32_t* from) { return *from; }
   static __device__ void show(std::uint32_t* to, std::uint32_t value) { *to = value; }
-  static __device__ void meet() { __syncthreads(); }
+  static __device__ void sync() { __syncthreads(); }
   template <class S>
   static __device__ S* peer(S* s, std::uint32_t rank) {
     return gantry::arch::mapa(gantry::arch::space_cluster, s, rank);

@@ -47,7 +47,7 @@ KERNEL_FUNCTION void run_ptx_kernel(const Params& p, Storage& s) {
   wait_for<Machine>(&s.full);
   for (std::uint32_t i = thread; i < kWords; i += threads) Machine::store(&s.tile[i], 2 * Machine::load(&s.tile[i]));
   ptx::fence_proxy_async(ptx::space_shared);
-  Machine::meet();
+  Machine::sync();
   if (thread == 0) {
     ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, p.out + cta * kWords, s.tile, bytes);
     ptx::cp_reduce_async_bulk(ptx::space_global, ptx::space_shared, ptx::op_add, p.sums, s.tile, bytes);

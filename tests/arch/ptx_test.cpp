@@ -19,7 +19,7 @@ struct OnSimulator {
   static void store(std::uint32_t* to, std::uint32_t value) { arch::st(arch::space_shared, to, value); }
   static std::uint32_t load(const std::uint32_t* from) { return arch::ld(arch::space_shared, from); }
   static void show(std::uint32_t* to, std::uint32_t value) { arch::st(arch::space_global, to, value); }
-  static void meet() { arch::syncthreads(); }
+  static void sync() { arch::syncthreads(); }
   static Storage* peer(Storage* s, std::uint32_t rank) { return arch::mapa(arch::space_cluster, s, rank); }
 };
 

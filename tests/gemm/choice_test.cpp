@@ -282,7 +282,7 @@ TEST(Choice, HasCandidatesForEveryElementAndMajor) {
   }
   GemmWorkload w = product(1000, 1000, 1000);
   w.major_a = w.major_b = Major::MN;
-  EXPECT_THAT(chosen(w), HasSubstr("A^MN B^MN"));
+  EXPECT_THAT(chosen(w), HasSubstr("M-major A N-major B"));
 }
 
 TEST(Choice, ExplainsWholeTiles) {

@@ -46,7 +46,7 @@ TEST(GemmOptions, AreNamedInShort) {
                                 .promote = true}),
             "128x128x128 cooperative 1x2 e4m3 e5m2 bf16 f32 promoted");
   EXPECT_EQ(to_text(GemmOptions{.major_a = Major::MN, .tile = {64, 64, 64}, .cluster = {1, 1}}),
-            "64x64x64 automatic 1x1 bf16 A^MN");
+            "64x64x64 automatic 1x1 bf16 M-major A");
   GemmOptions staged{.c = ElementType::bf16, .stages = 4, .epilogue = {64, 2, 3, Choice::yes}};
   EXPECT_EQ(staging_text(staged), "s4 E64 C2 D3 reuse");
   staged.c = ElementType::void_;

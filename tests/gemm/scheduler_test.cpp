@@ -215,8 +215,8 @@ TEST(TileSchedule, SharesTilesAsTheirSizeAsksFor) {
     const double step = std::max(c.m * c.n / 32.0, shared) + latency.k_step,
                  sums = 4.0 * c.m * c.n / latency.split_rate;
     const auto cycles = [&](int parts) {
-      const double handover = latency.split_handover + sums + (parts - 1) * std::max(sums, latency.split_add);
-      return std::ceil(double(kSteps) / parts) * step + (parts > 1 ? handover : 0);
+      const double reduction = latency.split_latency + sums + (parts - 1) * std::max(sums, latency.split_add);
+      return std::ceil(double(kSteps) / parts) * step + (parts > 1 ? reduction : 0);
     };
     const TileSchedule s = make_tile_schedule(with_costs_of({.m = 1, .n = c.tiles, .k_steps = kSteps}, c.m, c.n), 66);
     EXPECT_GT(s.parts, 1);

@@ -144,7 +144,7 @@ TEST(Architecture, IsWhereRulesFindTheirLimits) {
 TEST(Architecture, DecidesWhetherTilesAreSplit) {
   const TileSchedule few{.m = 1, .n = 16, .k_steps = 64};
   Architecture slow = kH200;
-  slow.latency.split_handover = 1e6;
+  slow.latency.split_latency = 1e6;
   EXPECT_GT(make_tile_schedule(with_costs_of(few, 128, 128), 66).parts, 1);
   EXPECT_EQ(make_tile_schedule(with_costs_of(few, 128, 128, slow), 66, true, slow).parts, 1);
   GemmWorkload w;

@@ -14,7 +14,7 @@ TEST(ClusterLifetime, APeerIsKnownToHaveStartedBeforeItsMemoryIsUsed) {
           barrier_cluster_wait();
         }
         st(space_cluster, mapa(space_cluster, &s.tile[thread_rank()], cluster_block_rank() ^ 1), 7u);
-        meet();
+        sync();
       });
 }
 
@@ -25,13 +25,13 @@ TEST(ClusterLifetime, APeerDoesNotLeaveWhileItsMemoryMayBeRead) {
                                 [&](SharedMemory shared, bool broken) {
                                   Storage& s = shared.as<Storage>();
                                   st(space_shared, &s.tile[thread_rank()], 1u);
-                                  meet();
+                                  sync();
                                   if (cluster_block_rank() == 0) {
                                     ld(space_cluster, mapa(space_cluster, &s.tile[thread_rank()], 1));
                                   } else if (late) {
                                     for (int i = 0; i < 50; ++i) syncthreads();  // it is long busy with something else
                                   }
-                                  if (!broken) meet();
+                                  if (!broken) sync();
                                 });
   }
 }
@@ -42,7 +42,7 @@ TEST(ClusterLifetime, APeerDoesNotLeaveBeforeAnArrivalOnItsBarrier) {
                               [](SharedMemory shared, bool broken) {
                                 Storage& s = shared.as<Storage>();
                                 if (thread_rank() == 0) start_barrier(s);
-                                meet();
+                                sync();
                                 if (thread_rank() != 0) return;
                                 mbarrier_arrive(sem_release, scope_cluster, space_cluster,
                                                 mapa(space_cluster, &s.full, cluster_block_rank() ^ 1));
@@ -58,7 +58,7 @@ TEST(ClusterLifetime, ACtaThatPushesItsMemoryToAPeerStaysUntilItHasBeenRead) {
                                 if (thread_rank() == 0) start_barrier(s);
                                 if (cluster_block_rank() == 0) st(space_shared, &s.tile[thread_rank()], 1u);
                                 fence_proxy_async(space_shared);
-                                meet();
+                                sync();
                                 if (thread_rank() == 0 && cluster_block_rank() == 0) {
                                   cp_async_bulk(space_cluster, space_shared, mapa(space_cluster, s.other, 1), s.tile,
                                                 64, mapa(space_cluster, &s.full, 1));
@@ -67,7 +67,7 @@ TEST(ClusterLifetime, ACtaThatPushesItsMemoryToAPeerStaysUntilItHasBeenRead) {
                                   mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, 64);
                                   wait(&s.full, 0);
                                 }
-                                if (!broken) meet();
+                                if (!broken) sync();
                               });
 }
 

@@ -40,7 +40,7 @@ inline void load_tile(Storage& s, const TmaDescriptor* map) {
   mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, kTileBytes);
   cp_async_bulk_tensor(space_cluster, space_global, s.tile, map, kOrigin, &s.full);
 }
-inline void meet() {
+inline void sync() {
   barrier_cluster_arrive();
   barrier_cluster_wait();
 }

@@ -151,7 +151,7 @@ void learn(Sync sync) {
   fence_of(sync);
 }
 
-void meet(Sync sync) {
+void wait_for(Sync sync) {
   if (sync != cluster_barrier && sync != cluster_relaxed) return;
   sync == cluster_barrier ? barrier_cluster_arrive() : barrier_cluster_arrive(sem_relaxed);
   barrier_cluster_wait();
@@ -186,7 +186,7 @@ void run_case(Storage& s, const Case& c) {
     tell(c.sync);
   }
   syncwarp();
-  meet(c.sync);
+  wait_for(c.sync);
   if (one && !first) {
     learn(c.sync);
     issue(s, c.second);

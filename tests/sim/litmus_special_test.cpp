@@ -16,7 +16,7 @@ alignas(128) std::uint32_t source[1024], target[1024];
 alignas(128) TmaDescriptor slot;
 std::uint32_t flag;
 
-void meet() {
+void sync() {
   barrier_cluster_arrive();
   barrier_cluster_wait();
 }
@@ -49,7 +49,7 @@ TEST(LitmusGrid, OfRemoteStoresAgreesWithTheTable) {
                           fence_mbarrier_init(sem_release, scope_cluster);
                           st(space_shared, &s.tile[0], 0u);
                         }
-                        meet();
+                        sync();
                         const bool one = thread_rank() == 0, receives = cluster_block_rank() == 1;
                         if (one && receives) {
                           mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &s.full, 4);
@@ -58,7 +58,7 @@ TEST(LitmusGrid, OfRemoteStoresAgreesWithTheTable) {
                           st_async(mapa(space_cluster, &s.tile[0], 1), 7u, mapa(space_cluster, &s.full, 1));
                           mbarrier_arrive(sem_release, scope_cluster, space_cluster, mapa(space_cluster, &s.told, 1));
                         }
-                        if (carrier == cluster_barrier) meet();
+                        if (carrier == cluster_barrier) sync();
                         if (one && receives) {
                           if (carrier == its_mbarrier) wait(&s.full, 0);
                           if (carrier == other_mbarrier) wait(&s.told, 0);
@@ -66,7 +66,7 @@ TEST(LitmusGrid, OfRemoteStoresAgreesWithTheTable) {
                           wait(&s.full, 0);
                           wait(&s.told, 0);
                         }
-                        meet();
+                        sync();
                       },
                       options);
                 });

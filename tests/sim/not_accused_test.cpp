@@ -15,7 +15,7 @@ TEST(NotAccused, AFenceOfClusterScopeBeforeARelaxedArrivalAtTheClusterBarrier) {
                                barrier_cluster_arrive(sem_relaxed);
                                barrier_cluster_wait();
                                ld(space_cluster, mapa(space_cluster, &s.tile[thread_rank()], cluster_block_rank() ^ 1));
-                               meet();
+                               sync();
                              });
 }
 

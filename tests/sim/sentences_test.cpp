@@ -24,7 +24,7 @@ TEST(Sentences, NobodyIsAdvisedToWaitOnABarrierOfAnotherCta) {
       test::simulate({.grid = {2}, .cluster = {2}, .block = {32}, .shared_bytes = kShared}, [](SharedMemory shared) {
         Storage& s = shared.as<Storage>();
         if (thread_rank() == 0) start_barrier(s);
-        meet();
+        sync();
         if (thread_rank() == 0 && cluster_block_rank() == 1) {
           load_tile(s, &slot);
           wait(&s.full, 0);
@@ -34,7 +34,7 @@ TEST(Sentences, NobodyIsAdvisedToWaitOnABarrierOfAnotherCta) {
           while (ld(sem_relaxed, scope_gpu, space_global, &flag) == 0) pause();
           ld(space_cluster, mapa(space_cluster, &s.tile[0], 1));
         }
-        meet();
+        sync();
       });
   ASSERT_TRUE(report.has("tma-data-early")) << report.text();
   EXPECT_NE(report.text().find("CTA 1, where the bytes land, waits"), std::string::npos) << report.text();

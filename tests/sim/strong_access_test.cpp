@@ -139,7 +139,7 @@ TEST(Scopes, AnArrivalOfCtaScopeDoesNotPublishWritesToAnotherCta) {
                               [](SharedMemory shared, bool broken) {
                                 Storage& s = shared.as<Storage>();
                                 if (thread_rank() == 0) start_barrier(s);
-                                meet();
+                                sync();
                                 if (thread_rank() == 0 && cluster_block_rank() == 0) {
                                   st(space_cluster, mapa(space_cluster, &s.tile[0], 1), 7u);
                                   std::uint64_t* theirs = mapa(space_cluster, &s.full, 1);
@@ -150,7 +150,7 @@ TEST(Scopes, AnArrivalOfCtaScopeDoesNotPublishWritesToAnotherCta) {
                                   wait(&s.full, 0);
                                   ld(space_shared, &s.tile[0]);
                                 }
-                                meet();
+                                sync();
                               });
 }
 

@@ -5,7 +5,7 @@
 // counts on its own.
 //
 // Example at namespace scope:
-//     GANTRY_HD inline void meet() {
+//     GANTRY_HD inline void wait_for_all() {
 //       using namespace gantry::arch;
 //       barrier_sync(1, 256);  // waits for 256 threads
 //       barrier_cluster_arrive();

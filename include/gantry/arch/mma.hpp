@@ -47,7 +47,7 @@ GANTRY_HD constexpr bool mma_exists(int k, MmaType d, MmaType a, MmaType b) {
 template <int K, MmaType D, MmaType A, MmaType B>
 struct MmaOp {
   static_assert(mma_exists(K, D, A, B),
-                "mma.sync has no such product: f16 (into f32 or f16) and bf16 (into f32) with K = 8, 16; tf32 into f32 "
+                "mma.sync has no such shape: f16 (into f32 or f16) and bf16 (into f32) with K = 8, 16; tf32 into f32 "
                 "with K = 4, 8; e4m3 and e5m2 (into f32 or f16), s8 and u8 (into s32) with K = 16, 32");
   static constexpr int kM = 16, kN = 8, kK = K;
   static constexpr MmaType kD = D, kA = A, kB = B;

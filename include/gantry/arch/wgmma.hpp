@@ -43,7 +43,7 @@ GANTRY_HD constexpr bool wgmma_exists(int n, MmaType d, MmaType a, MmaType b) {
 template <int N, MmaType D, MmaType A, MmaType B>
 struct WgmmaOp {
   static_assert(wgmma_exists(N, D, A, B),
-                "wgmma has no such product: N is a multiple of 8 up to 256 (of 16 from 32 on for 8-bit integers); "
+                "wgmma has no such instruction: N is a multiple of 8 up to 256 (of 16 from 32 on for 8-bit integers); "
                 "f16 and fp8 accumulate in f32 or f16, bf16 and tf32 in f32, s8 and u8 in s32");
   static constexpr int kM = 64, kN = N, kK = 256 / mma_bits(A);
   static constexpr MmaType kD = D, kA = A, kB = B;

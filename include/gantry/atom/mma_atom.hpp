@@ -149,9 +149,10 @@ struct GmmaSelector {
   static_assert(tile_m % 64 == 0, "gantry: wgmma has 64 rows: the tile's M must be a multiple of 64");
   static_assert(tile_k % (256 / sizeof_bits_v<A>) == 0,
                 "gantry: wgmma takes 32 bytes along K: the tile's K must be a multiple of that many elements");
-  static_assert(n != 0,
-                "gantry: wgmma has no such product: the tile's N must be a multiple of 8; f16 and fp8 add up in float "
-                "or f16, bf16 and tf32 in float, s8 and u8 in int32");
+  static_assert(
+      n != 0,
+      "gantry: wgmma has no such instruction: the tile's N must be a multiple of 8; f16 and fp8 add up in float "
+      "or f16, bf16 and tf32 in float, s8 and u8 in int32");
   using type = SM90_GMMA<n == 0 ? 8 : n, D, A, B, major_a, major_b, source>;
 };
 

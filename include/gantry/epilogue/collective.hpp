@@ -288,14 +288,14 @@ class CollectiveEpilogue {
     if constexpr (kReuse) wait = LoadState(states.store.index(), states.store.phase() ^ 1, states.store.count());
 
     const auto release = [&] {
-      if constexpr (!kReuse) arch::syncwarp();  // with reuse, all threads have met since they read
+      if constexpr (!kReuse) arch::syncwarp();  // with reuse, all threads have synchronised since they read
       if (thread % 32 == 0) load_pipeline.consumer_release(states.load);
       ++states.load;
     };
     const auto issue_store = [&](int em, int en) {
       if constexpr (kMayStore) arch::fence_proxy_async(arch::space_shared);
       if constexpr (kStages) sync();
-      // The next to write this buffer meet the threads that read it when they acquire it.
+      // The next to write this buffer wait for the threads that read it when they acquire it.
       if constexpr (kDirectD) {
         TileD::store_global(params.d, place(params, at, em, en, thread), storage.buffers_d(), states.store.index());
       }
@@ -311,7 +311,7 @@ class CollectiveEpilogue {
         store_pipeline.producer_acquire(states.store);
         // The oldest store that is not among the unread has left its buffer. Where C is loaded, the next that write
         // there wait for the load, and that waits for this release of the issuing thread; where a buffer is left over,
-        // they have met since the issuing thread waited for it.
+        // they have synchronised since the issuing thread waited for it.
         if (kUnacquired == kStoreStages - 1 && !loaded) sync();
         if (loaded && states.issued > kUnacquired) release();
       }
@@ -360,7 +360,7 @@ class CollectiveEpilogue {
           if (previous_m >= 0) issue_store(previous_m, previous_n);
         }
         // As late as this, so that the visit overlaps the stores in flight. Where threads read the buffers, and there
-        // are two or more, all have met since they read the one that is written next.
+        // are two or more, all have synchronised since they read the one that is written next.
         if constexpr (!kReuse && kMayStore) store_pipeline.producer_acquire(states.store);
         if constexpr (!kReuse && kStages && (kMayStore || kStoreStages == 1)) sync();
         if constexpr (kReducesValues) {
@@ -386,7 +386,7 @@ class CollectiveEpilogue {
     }
     fusion.end(sync);
     // The next tile, or its prepare(), writes where this one's rows and partial results lie. Where there are buffers,
-    // all have met since they read those.
+    // all have synchronised since they read those.
     if constexpr (!kStages && Fusion::kSharedBytes > 0) sync();
   }
 

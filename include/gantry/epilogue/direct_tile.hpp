@@ -71,7 +71,7 @@ struct DirectTile : StagedTile<Shape> {
     }
   }
 
-  // A buffer to global memory, by all threads of the tile. Requires that they have met since it was written.
+  // A buffer to global memory, by all threads of the tile. Requires that they have synchronised since it was written.
   GANTRY_INLINE static void store_global(const Map& x, const DirectPlace& at, const Element* buffers, int stage) {
     const auto* const from = reinterpret_cast<const unsigned char*>(buffers) + stage * Base::kStageBytes;
     if constexpr (kScatter != RowScatter::none) return scatter(x, at, from);

@@ -101,7 +101,7 @@ struct ClusterReduction : GemmShape<Design> {
           for (int j = 0; j < 4; ++j) sum[4 * i + j] += part.values[j];
         }
       }
-      meet();
+      sync();
       // The reads are complete: a release of CTA scope is enough, and has no fence of the whole GPU.
       if (thread() < kPeers) {
         const auto peer = static_cast<std::uint32_t>(1 + thread());
@@ -118,7 +118,7 @@ struct ClusterReduction : GemmShape<Design> {
 
    private:
     GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
-    GANTRY_INLINE void meet(Site site = Site::here()) const {
+    GANTRY_INLINE void sync(Site site = Site::here()) const {
       arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup_), 128, site);
     }
 

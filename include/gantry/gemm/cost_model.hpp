@@ -44,7 +44,7 @@ struct GemmCost {
   bool many_rows = false;               // of groups: more than operands are swapped for
   double epilogue = 0;                  // cycles for a tile
   double shown = 0;                     // of those, exposed: not overlapped with wgmmas
-  double handover = 0;                  // cycles of the split-K reduction
+  double reduction = 0;                 // cycles of the split-K reduction
   double work = 0, memory = 0;          // cycles in all
   double cycles = 0, milliseconds = 0;  // cycles of the full clock
 

@@ -5,7 +5,8 @@
 // a tensor map of its own, whose box has just the last rows of the matrix.
 //
 // The other rows of the stage keep what they had, which may be anything. They make accumulators outside of D,
-// which are neither stored nor reduced; the partial sums of split tiles hold them, and drop them with their tile.
+// which are neither stored nor reduced; the partial accumulators of split tiles hold them, and drop them with their
+// tile.
 //
 // Where CTAs of a cluster load a part each, every part brings something in every K tile, if need be the last rows once
 // more. Without that a CTA whose tile lies outside could release a stage for the second time while a peer still waits

@@ -10,7 +10,7 @@
 //     };
 //     using Mine = gantry::MathWarpgroup<Plain>;
 //     GANTRY_HD inline bool stores(const gantry::Work& work) {
-//       Mine::meet();
+//       Mine::sync();
 //       return Mine::thread() == 0 && Mine::part_of(work).m >= 0;
 //     }
 #pragma once
@@ -31,7 +31,7 @@ struct MathWarpgroup : GemmShape<Design> {
   GANTRY_INLINE static int thread() { return math_thread() % 128; }  // of the warpgroup
 
   GANTRY_INLINE static std::uint32_t barrier() { return static_cast<std::uint32_t>(1 + number()); }
-  GANTRY_INLINE static void meet(Site site = Site::here()) { arch::barrier_sync(barrier(), 128, site); }
+  GANTRY_INLINE static void sync(Site site = Site::here()) { arch::barrier_sync(barrier(), 128, site); }
 
   // The part of `work`'s tile that math warpgroup `warpgroup` has, counted in such parts: rows of it where several
   // share the tile, else all of it.

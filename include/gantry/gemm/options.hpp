@@ -203,10 +203,10 @@ GANTRY_HD constexpr const char* to_text(GemmSchedule schedule) noexcept {
   return "unknown";
 }
 
-using GemmName = Text<96>;
+using GemmName = Text<160>;
 
 // In short: "128x256x64 cooperative 2x1 bf16", "128x128x64 pingpong3 2x1 bf16" with three consumer warpgroups; where
-// elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D. "D^1" is a D that TMA cannot address.
+// elements differ, all of them: "e4m3 e5m2 bf16 f32" are A, B, C, D. "D aligned to 1" is a D that TMA cannot address.
 GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
   GemmName out;
   out.append(o.tile.m).append('x').append(o.tile.n).append('x').append(o.tile.k).append(' ');
@@ -221,21 +221,21 @@ GANTRY_HD constexpr GemmName to_text(const GemmOptions& o) {
     if (has_c) out.append(' ').append(to_text(o.c));
     out.append(' ').append(to_text(o.d));
   }
-  if (o.major_a != Major::K) out.append(" A^MN");
-  if (o.major_b != Major::K) out.append(" B^MN");
+  if (o.major_a != Major::K) out.append(" M-major A");
+  if (o.major_b != Major::K) out.append(" N-major B");
   if (o.scaled()) {
     out.append(" scaled");
   } else if (o.promote) {
     out.append(" promoted");
   }
-  if (direct_c(o)) out.append(" C^").append(o.align_c);
-  if (is_direct(o.d, o.align_d)) out.append(" D^").append(o.align_d);
-  if (o.align_aux != 0) out.append(" aux^").append(o.align_aux);
+  if (direct_c(o)) out.append(" C aligned to ").append(o.align_c);
+  if (is_direct(o.d, o.align_d)) out.append(" D aligned to ").append(o.align_d);
+  if (o.align_aux != 0) out.append(" aux aligned to ").append(o.align_aux);
   if (o.groups != GemmGrouping::none) out.append(' ').append(to_text(o.groups));
   if (o.gate == GemmGate::interleaved) out.append(" interleaved");
   if (o.gather_a) out.append(" gathered");
   if (o.scatter_d != RowScatter::none) out.append(" scattered");
-  if (o.scatter_d == RowScatter::add) out.append('+');
+  if (o.scatter_d == RowScatter::add) out.append(" and added");
   if (o.scatter_d == RowScatter::ordered) out.append(" in order");
   if (o.swapped) out.append(" swapped");
   if (o.constant != ConstantOperand::none) out.append(o.constant == ConstantOperand::a ? " constant A" : " constant B");

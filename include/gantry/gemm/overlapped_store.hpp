@@ -104,7 +104,7 @@ struct OverlappedStore : GemmShape<Design> {
           to_shared().partition_D(as_position_independent_swizzle_tensor(shared()));  // (8, M, N, buffer)
       copy(TiledStore{}, local_tile(values_, Tile<kValues>{}, coord(slab)), buffers(_, _, _, Constant<buffer>{}));
       arch::fence_proxy_async(arch::space_shared);
-      Mine::meet();
+      Mine::sync();
       if (issues()) {
         const TmaCopy<StoreD> store{map(slot_)};
         const auto matrix = matrix_coordinates<kRagged>(store, batch_);

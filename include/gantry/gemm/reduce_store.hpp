@@ -60,10 +60,10 @@ struct ReduceStore : GemmShape<Design> {
         for_each_index<tile.values()>(
             [&](auto v) { values(v) = convert_written<Element>(acc(Constant<tile.register_of(em, en, v)>{})); });
         stores.producer_acquire(state_);
-        Mine::meet();
+        Mine::sync();
         Slabs::write(values, buffers(), state_.index(), Mine::thread());
         arch::fence_proxy_async(arch::space_shared);
-        Mine::meet();
+        Mine::sync();
         if (stores.issues()) {
           Slabs::template store<TmaOp::reduce_add>(&p_.d, buffers(), state_.index(), at, em, en);
         }

@@ -53,11 +53,11 @@ struct SplitReduction : GemmShape<Design> {
         const Vector sums{sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]};
         arch::st(arch::space_global, sums_ + i * 128, sums, arch::cache_global, arch::passed_on);
       }
-      meet();
+      sync();
       if (thread() == 0) arch::st(arch::sem_release, arch::scope_gpu, arch::space_global, flag_, 1u);
     }
 
-    // By one thread; those who load meet it at a barrier afterwards.
+    // By one thread; those who load wait for it at a barrier afterwards.
     GANTRY_INLINE void wait() {
       while (arch::ld(arch::sem_acquire, arch::scope_gpu, arch::space_global, flag_) == 0) arch::pause();
       arch::st(arch::sem_relaxed, arch::scope_gpu, arch::space_global, flag_, 0u);
@@ -74,7 +74,7 @@ struct SplitReduction : GemmShape<Design> {
   template <class Acc>
   GANTRY_INLINE static void add(unsigned char* workspace, int first, int stride, int peers, Acc& acc) {
     for (int i = thread(); i < peers; i += 128) Slot(workspace, first + i * stride).wait();
-    meet();
+    sync();
     int i = 0;
     GANTRY_NO_UNROLL
     for (; i + kAtOnce <= peers; i += kAtOnce) add_some<kAtOnce>(workspace, first + i * stride, stride, acc);
@@ -119,7 +119,7 @@ struct SplitReduction : GemmShape<Design> {
   // keeps them in registers from tile to tile, and epilogues that need every register spill.
   GANTRY_INLINE static int warpgroup() { return static_cast<int>(arch::thread_rank()) / 128 - 1; }
   GANTRY_INLINE static int thread() { return static_cast<int>(arch::thread_rank()) % 128; }
-  GANTRY_INLINE static void meet(Site site = Site::here()) {
+  GANTRY_INLINE static void sync(Site site = Site::here()) {
     arch::barrier_sync(static_cast<std::uint32_t>(1 + warpgroup()), 128, site);
   }
 };

@@ -32,7 +32,7 @@ struct SplitCycles {
 
 GANTRY_HD constexpr SplitCycles split_cycles(int m, int n, const Architecture& arch) {
   const double moved = 4.0 * m * n / arch.latency.split_rate;
-  return {arch.latency.split_handover + moved, moved > arch.latency.split_add ? moved : arch.latency.split_add};
+  return {arch.latency.split_latency + moved, moved > arch.latency.split_add ? moved : arch.latency.split_add};
 }
 
 }  // namespace gantry

@@ -69,10 +69,10 @@ struct GemmLatencies {
   double epilogue_byte_of_three = 1.554;  // factor for that where three warpgroups alternate
   double subtile = 208.6;                 // barriers of one epilogue subtile
   double subtile_with_loads = 1.212;      // factor for that where more than D moves
-  double split_handover = 4103;           // split-K: from leaving partial accumulators to finding them
+  double split_latency = 4103;            // split-K: from leaving partial accumulators to finding them
   double split_add = 694.7;               // split-K: to load and add one CTA's partial accumulators, at least
   double split_rate = 53.75;              // bytes per cycle of partial accumulators that leave or arrive
-  double cluster_handover = 385;          // the same within a cluster, through distributed shared memory
+  double cluster_latency = 385;           // the same within a cluster, through distributed shared memory
   double cluster_rate = 180;              // bytes per cycle of accumulators that reach the CTA that adds them
   double uneven_split_steps = 21.61;      // K tiles that reading at several places in K costs
   double hot_load = 0.18;                 // share of the time, of loads that all SMs make at once

@@ -28,9 +28,9 @@ struct DeviceFacts {
   std::string name;
   int driver_version = 0;  // CUDA version that the driver supports, 13000 for 13.0
   int major = 0, minor = 0;
-  int processors = 0;
+  int sms = 0;
   int shared_per_block = 0;  // bytes, when asked for
-  int shared_per_processor = 0;
+  int shared_per_sm = 0;
   bool clusters = false;
   int clock_khz = 0;         // highest
   int memory_clock_khz = 0;  // highest
@@ -41,7 +41,7 @@ struct DeviceFacts {
 
 inline Architecture architecture_of(const DeviceFacts& facts) {
   return gantry::architecture_of({.name = facts.name.c_str(),
-                                  .sms = facts.processors,
+                                  .sms = facts.sms,
                                   .clock_khz = facts.clock_khz,
                                   .memory_clock_khz = facts.memory_clock_khz,
                                   .memory_bits = facts.memory_bits,

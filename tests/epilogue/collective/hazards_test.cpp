@@ -72,8 +72,9 @@ bool needs_more_than_one_kernel(const SweepEntry& entry) {
 struct SweepCase {
   fusion::ProblemShape shape = kTwoTiles;
   int ctas = 1;
-  bool c_unread = false;      // then nothing is loaded, and the load barriers need no care
-  bool rows_reduced = false;  // then the threads meet in between, and need not meet to learn that a buffer is free
+  bool c_unread = false;  // then nothing is loaded, and the load barriers need no care
+  bool rows_reduced =
+      false;  // then the threads synchronise in between, and need not do so to learn that a buffer is free
 
   bool harmless(const SweepEntry& entry) const {
     if (c_unread && (entry.site.file == "kernel.hpp" || entry.site.operation == "mbarrier.init")) return true;

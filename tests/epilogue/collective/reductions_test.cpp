@@ -142,7 +142,7 @@ struct NoD : Plain {
 };
 TEST(EpilogueReductions, WithoutD) { expect_agreement<NoD>({.shape = kResidue, .seed = 3}); }
 
-// Nothing of a tile but its row vector is in shared memory, and a thread that is done with it meets no other.
+// Nothing of a tile but its row vector is in shared memory, and a thread that is done with it waits for no other.
 struct NoDOfRows : Plain {
   static constexpr EpiloguePolicy policy = policy_of(E::void_);
   static constexpr fusion::Graph graph = fusion::graph("s = reduce_col_max(acc + row(r))");

@@ -18,7 +18,7 @@ constexpr LaunchConfig kPair{.grid = {2}, .cluster = {2}, .block = {64}, .shared
 alignas(128) std::uint32_t input[4][2 * kHalf / 4];
 std::uint32_t output[64];
 
-void meet() {
+void sync() {
   barrier_cluster_arrive();
   barrier_cluster_wait();
 }
@@ -26,9 +26,9 @@ void meet() {
 struct Multicast {
   std::uint32_t empty_count = 4;  // two warps of each CTA
   std::uint32_t bytes = 2 * kHalf;
-  bool meet_at_start = true;
+  bool sync_at_start = true;
   bool release_both = true;
-  bool meet_at_end = true;
+  bool sync_at_end = true;
 };
 
 // Both CTAs load one half of each tile and multicast it; consumers release the slot of both.
@@ -38,7 +38,7 @@ void multicast(Pair& s, const Multicast& plan) {
     mbarrier_init(&s.empty, plan.empty_count);
     fence_mbarrier_init(sem_release, scope_cluster);
   }
-  plan.meet_at_start ? meet() : syncthreads();
+  plan.sync_at_start ? sync() : syncthreads();
   std::uint32_t sum = 0;
   for (std::uint32_t tile = 0; tile < 4; ++tile) {
     if (thread_rank() == 0) {
@@ -61,7 +61,7 @@ void multicast(Pair& s, const Multicast& plan) {
     }
   }
   if (cluster_block_rank() == 0) st(space_global, &output[thread_rank()], sum);
-  if (plan.meet_at_end) meet();
+  if (plan.sync_at_end) sync();
 }
 void expect_multicast_misuse(const Rules& rules, const Multicast& plan) {
   expect_misuse_in_every_seed(rules, kPair, [&](SharedMemory shared, bool broken) {
@@ -70,7 +70,7 @@ void expect_multicast_misuse(const Rules& rules, const Multicast& plan) {
 }
 
 TEST(MulticastRing, MeetsInTheClusterBeforeTheFirstCopy) {
-  expect_multicast_misuse({"mbarrier-init-race", "mbarrier-uninitialised"}, {.meet_at_start = false});
+  expect_multicast_misuse({"mbarrier-init-race", "mbarrier-uninitialised"}, {.sync_at_start = false});
 }
 TEST(MulticastRing, IsReleasedToBothProducers) {
   expect_multicast_misuse({"slot-reloaded-early", "tma-data-early"}, {.empty_count = 2, .release_both = false});
@@ -81,7 +81,7 @@ TEST(MulticastRing, ExpectsTheBytesThatThePeerSendsToo) {
 TEST(MulticastRing, CountsTheConsumersOfBothCtas) {
   expect_multicast_misuse({"tma-data-early", "mbarrier-byte-count", "deadlock"}, {.empty_count = 2});
 }
-TEST(MulticastRing, MeetsBeforeItLeaves) { expect_multicast_misuse("cluster-peer-gone", {.meet_at_end = false}); }
+TEST(MulticastRing, MeetsBeforeItLeaves) { expect_multicast_misuse("cluster-peer-gone", {.sync_at_end = false}); }
 
 // A sum over the cluster: every CTA writes its own, one reads them all.
 TEST(ClusterSum, IsReadAfterTheClusterHasMet) {
@@ -90,7 +90,7 @@ TEST(ClusterSum, IsReadAfterTheClusterHasMet) {
                                 Pair& s = shared.as<Pair>();
                                 barrier_cluster_arrive(sem_relaxed), barrier_cluster_wait();
                                 st(space_shared, &s.sums[thread_rank()], thread_rank());
-                                broken ? syncthreads() : meet();
+                                broken ? syncthreads() : sync();
                                 if (cluster_block_rank() == 0) {
                                   std::uint32_t sum = 0;
                                   for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -98,7 +98,7 @@ TEST(ClusterSum, IsReadAfterTheClusterHasMet) {
                                   }
                                   st(space_global, &output[thread_rank()], sum);
                                 }
-                                meet();
+                                sync();
                               });
 }
 
@@ -109,7 +109,7 @@ TEST(ClusterSum, IsNotPublishedByARelaxedArrival) {
     broken ? barrier_cluster_arrive(sem_relaxed) : barrier_cluster_arrive();
     barrier_cluster_wait();
     ld(space_cluster, mapa(space_cluster, &s.sums[thread_rank()], cluster_block_rank() ^ 1));
-    meet();
+    sync();
   });
 }
 
@@ -117,18 +117,18 @@ TEST(ClusterSum, InAtomicsOfThePeerIsReadAfterTheClusterHasMet) {
   expect_misuse_in_every_seed("shared-race", kPair, [](SharedMemory shared, bool broken) {
     Pair& s = shared.as<Pair>();
     st(space_shared, &s.sums[thread_rank()], 0u);
-    meet();
+    sync();
     atom(op_add, sem_relaxed, scope_cluster, space_cluster, mapa(space_cluster, &s.sums[thread_rank()], 0), 1u);
-    if (!broken) meet();
+    if (!broken) sync();
     if (cluster_block_rank() == 0) st(space_global, &output[thread_rank()], ld(space_shared, &s.sums[thread_rank()]));
-    if (broken) meet();
+    if (broken) sync();
   });
 }
 
 TEST(ClusterBarrier, IsForEveryThreadOfTheCluster) {
   expect_misuse_in_every_seed("deadlock", kPair, [](SharedMemory, bool broken) {
     if (broken && thread_rank() >= 32) syncthreads();
-    meet();
+    sync();
     if (broken && thread_rank() < 32) syncthreads();
   });
 }
@@ -136,8 +136,8 @@ TEST(ClusterBarrier, IsForEveryThreadOfTheCluster) {
 TEST(ClusterBarrier, MayBeLeftOutByThreadsThatReturned) {
   expect_clean_in_every_seed(kPair, [](SharedMemory) {
     if (thread_rank() >= 32) return;
-    meet();
-    meet();
+    sync();
+    sync();
   });
 }
 
@@ -167,13 +167,13 @@ TEST(RemoteStore, IsExpectedByItsBarrierAndReadAfterItsPhase) {
           mbarrier_arrive(&s.full);
         }
       }
-      broken&& mistake == 2 ? syncthreads() : meet();
+      broken&& mistake == 2 ? syncthreads() : sync();
       const std::uint32_t peer = cluster_block_rank() ^ 1;
       st_async(mapa(space_cluster, &s.sums[thread_rank()], peer), thread_rank(), mapa(space_cluster, &s.full, peer));
       if (!(broken && mistake == 1)) wait(&s.full, 0);
       ld(space_shared, &s.sums[63 - thread_rank()]);
       if (broken && mistake == 1) wait(&s.full, 0);
-      meet();
+      sync();
     });
   }
 }
@@ -187,7 +187,7 @@ TEST(RemoteArrival, ReleasesASlotThatThePeerFills) {
       fence_mbarrier_init(sem_release, scope_cluster);
     }
     if (cluster_block_rank() == 1 && thread_rank() == 0) st(space_shared, &s.sums[0], 1u);
-    meet();
+    sync();
     if (thread_rank() == 0 && cluster_block_rank() == 1) {
       ld(space_shared, &s.sums[0]);
       mbarrier_arrive(sem_release, scope_cluster, space_cluster, mapa(space_cluster, &s.empty, 0));
@@ -196,7 +196,7 @@ TEST(RemoteArrival, ReleasesASlotThatThePeerFills) {
       if (!broken) wait(sem_acquire, scope_cluster, &s.empty, 0);
       st(space_cluster, mapa(space_cluster, &s.sums[0], 1), 2u);
     }
-    meet();
+    sync();
   });
 }
 

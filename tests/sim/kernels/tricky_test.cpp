@@ -35,7 +35,7 @@ void start(Shared& s, std::uint32_t full = 1, std::uint32_t empty = 1) {
 void load(Shared& s, std::uint64_t* barrier) {
   cp_async_bulk(space_cluster, space_global, s.tile, input, kBytes, barrier);
 }
-void meet() {
+void sync() {
   barrier_cluster_arrive();
   barrier_cluster_wait();
 }
@@ -244,7 +244,7 @@ TEST(RemoteWrites, AreFencedBeforeTheOwnerStoresThem) {
           st(space_cluster, mapa(space_cluster, &s.tile[i], 1), i);
         if (!broken && !by_the_owner) fence_proxy_async(space_cluster);
       }
-      meet();
+      sync();
       if (cluster_block_rank() == 1 && thread_rank() == 0) {
         if (!broken && by_the_owner) fence_proxy_async(space_shared);
         cp_async_bulk(space_global, space_shared, output, s.tile, kBytes);
@@ -261,7 +261,7 @@ TEST(RemoteStores, DoNotTellWhatTheirThreadReadBefore) {
   expect_misuse_in_every_seed("slot-reloaded-early", kPair, [](SharedMemory shared, bool broken) {
     Shared& s = shared.as<Shared>();
     start(s);
-    meet();
+    sync();
     const std::uint32_t peer = cluster_block_rank() ^ 1;
     const auto send = [&] { st_async(mapa(space_cluster, &s.tile[0], peer), 1u, mapa(space_cluster, &s.full, peer)); };
     const auto receive = [&](std::uint32_t parity) {
@@ -281,7 +281,7 @@ TEST(RemoteStores, DoNotTellWhatTheirThreadReadBefore) {
       send();
       receive(1);
     }
-    meet();
+    sync();
   });
 }
 
@@ -290,7 +290,7 @@ TEST(RemoteExpectation, IsAsGoodAsTheOwners) {
   expect_clean_in_every_seed(kPair, [](SharedMemory shared) {
     Shared& s = shared.as<Shared>();
     start(s);
-    meet();
+    sync();
     if (thread_rank() == 0 && cluster_block_rank() == 0) {
       for (std::uint32_t to = 0; to < 2; ++to) {
         mbarrier_arrive_expect_tx(sem_release, scope_cluster, space_cluster, mapa(space_cluster, &s.full, to), kBytes);
@@ -299,7 +299,7 @@ TEST(RemoteExpectation, IsAsGoodAsTheOwners) {
     }
     wait(&s.full, 0);
     ld(space_shared, &s.tile[thread_rank()]);
-    meet();
+    sync();
   });
 }
 

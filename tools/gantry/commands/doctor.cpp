@@ -52,12 +52,11 @@ void describe_gpu(const runtime::Device& device, Diagnosis& out) {
   out.machine.push_back(
       {"GPU", device.runs_kernels().ok(),
        fmt::format("{}: compute capability {}.{}, {} SMs at up to {:.0f} MHz, {} of memory on a {}-bit bus, {} of L2.",
-                   f.name, f.major, f.minor, f.processors, f.clock_khz / 1e3,
-                   bytes_text(static_cast<double>(f.memory_bytes)), f.memory_bits,
-                   bytes_text(static_cast<double>(f.l2_bytes)))});
+                   f.name, f.major, f.minor, f.sms, f.clock_khz / 1e3, bytes_text(static_cast<double>(f.memory_bytes)),
+                   f.memory_bits, bytes_text(static_cast<double>(f.l2_bytes)))});
   out.machine.push_back({"limits", f.clusters,
                          fmt::format("{} bytes of shared memory per block ({} per SM); clusters can{} be launched.",
-                                     f.shared_per_block, f.shared_per_processor, f.clusters ? "" : "not")});
+                                     f.shared_per_block, f.shared_per_sm, f.clusters ? "" : "not")});
   out.machine.push_back({"driver", f.driver_version >= 12000,
                          fmt::format("{}supports CUDA {}.{}.", release.empty() ? "" : release + "; ",
                                      f.driver_version / 1000, f.driver_version / 10 % 100)});

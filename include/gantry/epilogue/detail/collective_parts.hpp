@@ -1,5 +1,5 @@
-// What the collectives of epilogues are made of: how a matrix's subtiles travel, who meets, and which subtiles a call
-// takes.
+// What the collectives of epilogues are made of: how a matrix's subtiles travel, which threads wait for each other, and
+// which subtiles a call takes.
 #pragma once
 
 #include <gantry/arch/barrier.hpp>

@@ -1,8 +1,8 @@
 // Values combined over the columns of a row: sums, maxima, the k-th largest.
 //
 // A fragment has all columns of a span that its warp has (spans.hpp): the four lanes of a quad have 2 of every 8
-// columns. A thread combines its own, then the quad meets by two shuffles; no shared memory is touched. Columns beyond
-// the problem are set to what changes nothing before they are combined: they are nobody's.
+// columns. A thread combines its own, then the quad combines by two shuffles; no shared memory is touched. Columns
+// beyond the problem are set to what changes nothing before they are combined: they are nobody's.
 //
 // Example at namespace scope:
 //     GANTRY_INLINE void divide_by_largest(float (&x)[16], int columns) {  // of a row's 32 columns, `columns` count

@@ -2,13 +2,13 @@
 //
 // Load side, by the one thread that loads: begin, for each subtile step, end. Store side, by every math thread:
 //
-//   begin                  then all meet, where begin_sync_needed()
+//   begin                  then all synchronise, where begin_sync_needed()
 //   for each subtile
 //     begin_loop
 //     previsit             auxiliary inputs have arrived in their stage
 //     visit                fragment by fragment: accumulators and C in, D out
-//     reduce               across threads; told how to meet, and whether this is the call's last subtile. One that takes
-//                          them gets the thread's values of the subtile, and D's buffer to work in
+//     reduce               across threads; told how to synchronise, and whether this is the call's last subtile. One
+//                          that takes them gets the thread's values of the subtile, and D's buffer to work in
 //     postreduce           the store buffer is free: auxiliary outputs are written there
 //     tma_store            by the issuing thread alone: what it copies joins the bulk group of D
 //     end_loop
@@ -16,8 +16,9 @@
 //
 // reduce(values, buffer, em, en, is_last, sync) instead of reduce(em, en, is_last, sync) is CUTLASS's: what it leaves
 // in `values`, in the order of visit's, goes to D. The buffer, as many bytes as a subtile of D has in shared memory, is
-// free when reduce begins; D is written there after it, so that a thread that has read what others wrote meets them
-// before it returns. It takes the values of a whole subtile in registers, and D through shared memory.
+// free when reduce begins; D is written there after it, so that a thread that has read what others wrote
+// synchronises with them before it returns. It takes the values of a whole subtile in registers, and D through shared
+// memory.
 //
 // With delayed stores, tma_store of a subtile comes after the next one's visit. EmptyCallbacks has every point and does
 // nothing there; callbacks of your own inherit it and say what differs, Store::visit at least. FusionCallbacks

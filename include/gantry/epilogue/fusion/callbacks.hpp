@@ -222,8 +222,8 @@ struct FusionCallbacks {
 
     GANTRY_HD static constexpr bool begin_sync_needed() { return Config::graph.count(ArgumentKind::row) > 0; }
 
-    // Reads what a tile needs once. Requires that all threads have met since the last visit and the last reduction of
-    // the previous tile, whose rows and partial results lay in the same place.
+    // Reads what a tile needs once. Requires that all threads have synchronised since the last visit and the last
+    // reduction of the previous tile, whose rows and partial results lay in the same place.
     GANTRY_INLINE void begin() {
       begin_shared();
       begin_registers();

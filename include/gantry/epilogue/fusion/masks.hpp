@@ -1,6 +1,6 @@
 // 1-bit tensors in global memory, read and written by the threads that hold the values: bit n of row m, or bit m of
-// column n, eight to a byte. They need no shared memory: lanes that share a byte meet by shuffles. Rows (columns) begin
-// at bytes; bits between the matrix's edge and the end of its last byte are written as 0.
+// column n, eight to a byte. They need no shared memory: lanes that share a byte combine by shuffles. Rows (columns)
+// begin at bytes; bits between the matrix's edge and the end of its last byte are written as 0.
 //
 // A thread's bits of a subtile are kept in words, bit i for value i of Subtiles.
 //

@@ -1,6 +1,6 @@
 // Reductions of an epilogue: over the whole problem, over m (one result for each n) or over n (one for each m).
 //
-// A thread combines its own values, lanes meet by shuffles, warps in shared memory; then either atomics combine the
+// A thread combines its own values, lanes combine by shuffles, warps in shared memory; then either atomics combine the
 // tiles in whatever order they finish, or each tile leaves its part in workspace and the last one to arrive combines
 // them in the order of the tiles, which gives the same bits on every run.
 //

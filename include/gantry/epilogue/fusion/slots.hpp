@@ -63,7 +63,7 @@ GANTRY_HD constexpr bool has_staged(const AnyGraph& graph) {
   return false;
 }
 
-// Whether several warps hold parts of one result, which then meet in shared memory.
+// Whether several warps hold parts of one result, which are then combined in shared memory.
 GANTRY_HD constexpr bool meets_in_shared_memory(const Argument& a) {
   return a.kind == ArgumentKind::reduction && a.extent != Extent::column;
 }

@@ -1,9 +1,9 @@
-// The reductions of one tile: threads hand in values fragment by fragment, then lanes, warps and tiles meet.
+// The reductions of one tile: threads hand in values fragment by fragment, then lanes, warps and tiles combine theirs.
 //
 // Row vectors (over m) are combined subtile by subtile, column vectors and scalars at the end of the tile, and what has
 // results of blocks where a block ends. `so_far` is what a thread has: kept(extent) floats that begin() sets. `parts`
-// is shared memory for the partial results of warps. Requires that all threads have met since the previous tile's last
-// reduction.
+// is shared memory for the partial results of warps. Requires that all threads have synchronised since the previous
+// tile's last reduction.
 //
 // Example at namespace scope:
 //     struct Geometry {

@@ -25,7 +25,7 @@ inline std::string tiles_sentence(const GemmOptions& o, const GemmCost& c, int c
   const std::string tiles = count(s.tiles(), cluster == 1 ? "tile" : "cluster tile") + " of " +
                             std::to_string(o.tile.m * o.cluster.m) + " x " + std::to_string(o.tile.n * o.cluster.n) +
                             " on " + count(clusters, "resident cluster") + " of " + count(cluster, "CTA");
-  const std::string cost = "the reduction costs " + rounded(c.handover) + " cycles";
+  const std::string cost = "the reduction costs " + rounded(c.reduction) + " cycles";
   if (s.parts > 1) {
     return tiles + ": split-K by " + std::to_string(s.parts) + " fills " + percent(c.last_wave) + " of a wave; " +
            cost + ".";

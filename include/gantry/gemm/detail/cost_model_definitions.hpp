@@ -166,19 +166,19 @@ class GemmEstimate {
     c_.shown = pingpong ? in_turn : behind ? 0 : c_.epilogue;
     const double last = pingpong ? c_.epilogue : 0;
     const double between = gap + c_.shown;
-    c_.handover = 0;
+    c_.reduction = 0;
     if (schedule.split_tiles == 0) {
-      if (o_.cluster.k > 1) c_.handover = l_.cluster_handover + partial_bytes() / l_.cluster_rate;
-      c_.work = c_.waves * (tile + between + c_.handover) + last;
-      const double longest = sums_.longest * c_.step + between + c_.handover + last;
+      if (o_.cluster.k > 1) c_.reduction = l_.cluster_latency + partial_bytes() / l_.cluster_rate;
+      c_.work = c_.waves * (tile + between + c_.reduction) + last;
+      const double longest = sums_.longest * c_.step + between + c_.reduction + last;
       if (!sums_.even() && longest > c_.work) c_.work = longest;
     } else {
       const auto [leave, add] = split_cycles(o_.tile.m, o_.tile.n, d_);
       const int parts = schedule.parts > 1 ? schedule.parts : 2;
-      c_.handover = leave + (parts - 1) * add;
-      if (schedule.parts == 1) c_.handover += l_.uneven_split_steps * c_.step;
+      c_.reduction = leave + (parts - 1) * add;
+      if (schedule.parts == 1) c_.reduction += l_.uneven_split_steps * c_.step;
       const double shared_steps = double(tiles) * schedule.k_steps / schedule.clusters;
-      c_.work = __builtin_ceil(shared_steps) * c_.step + c_.waves * between + last + c_.handover;
+      c_.work = __builtin_ceil(shared_steps) * c_.step + c_.waves * between + last + c_.reduction;
     }
     const bool few_rows = w_.m <= d_.threshold.few_rows && w_.groups == GemmGrouping::none;
     const double sharpness = streams_   ? l_.streaming_sharpness
