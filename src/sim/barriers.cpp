@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-
 #include "grid.hpp"
 
 namespace gantry::sim {

@@ -23,6 +23,15 @@ class ExplainEpilogue(Cli):
         for part in ("rounding       toward_zero", "StagesC        3", "StagesD        1", "FragmentSize   8", "DelayTmaStore  yes", "ColumnMajor", "CutlassCompatible"):
             self.assertIn(part, said)
 
+    def test_c_has_the_element_of_d_where_the_expression_uses_it(self):
+        used = json.loads(self.text(*TILE, "--epilogue", "d = acc + c", "--json"))
+        self.assertTrue(used["policy"]["is_source_supported"])
+        self.assertIn("[16b]", used["policy"]["smem_layout_atom_C"])
+        given = json.loads(self.text(*TILE, "--c", "f32", "--epilogue", "d = acc + c", "--json"))
+        self.assertIn("[32b]", given["policy"]["smem_layout_atom_C"])
+        unused = json.loads(self.text(*TILE, "--epilogue", "d = relu(acc)", "--json"))
+        self.assertFalse(unused["policy"]["is_source_supported"])
+
     def test_a_tile_of_layouts(self):
         said = self.text(*TILE, "--epi-tile", "(128,(32,2):(1,64))")
         for part in ("epilogue tile  128x(32,2):(1,64)", "boxes          2 of 128x32"):
@@ -61,7 +70,7 @@ class ExplainEpilogue(Cli):
     def test_an_expression_is_part_of_the_question(self):
         said = self.text(*TILE, "--epilogue", "d = gelu(acc + row(bias))")
         self.assertIn("tile: runs", said)
-        out, _ = self.gantry(*TILE, "--epilogue", "d = acc + c", "--json", status=1)
+        out, _ = self.gantry(*TILE, "--c", "void", "--epilogue", "d = acc + c", "--json", status=1)
         self.assertIn("the expression uses C, and C is void", json.loads(out)["refused"][0])
         self.assertIn("gleu", self.refused(*TILE, "--epilogue", "d = gleu(acc)", status=2))
 

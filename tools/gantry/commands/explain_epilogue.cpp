@@ -19,7 +19,7 @@ void add_explain_epilogue(CLI::App& explain_command, int& status) {
     return command->add_option(name, text, what)->option_text(form);
   };
   option("--tile", texts->tile, "CTA tile, such as 128x256x64", "EXTENTS")->required();
-  option("--c", texts->c, "element of C; default void, no source", "TYPE");
+  option("--c", texts->c, "element of C; default as D where the epilogue uses it, else void", "TYPE");
   option("--d", texts->d, "element of D; void: only the fusion stores, and --aux gives its element", "TYPE")
       ->required();
   option("--aux", texts->aux, "element of the auxiliary output, if D is void", "TYPE");

@@ -101,6 +101,7 @@ EpilogueQuestion read_question(const EpilogueTexts& texts) {
                   std::string("--epilogue:\n") + explain(texts.epilogue, parsed).c_str());
     }
     q.graph = parsed.graph;
+    if (texts.c.empty() && parsed.ok() && parsed.graph.uses_source()) b.c = b.d;
   }
   return q;
 }
