@@ -96,7 +96,7 @@ void tidy(const PrivateFolder& folder, const std::string& stem, unsigned long lo
   unsigned long long bytes = 0;
   const std::int64_t now = nanoseconds_now();
   for (FileFacts& file : folder.files()) {
-    if (is_left_behind(file, stem, now)) folder.remove(file.name);
+    if (is_left_behind(file, stem, now)) (void)folder.remove(file.name);  // the next process tries again
     if (!is_kept(file)) continue;
     bytes += file.bytes;
     kept.push_back(std::move(file));
@@ -219,7 +219,7 @@ KernelCache::KernelCache(CacheOptions options) : options_(std::move(options)), f
 }
 
 KernelCache::~KernelCache() {
-  if (folders_->temporary) remove_tree(AT_FDCWD, options_.directory);
+  if (folders_->temporary) (void)remove_tree(AT_FDCWD, options_.directory);  // nobody is left to tell
 }
 
 const DeviceHeaders& KernelCache::headers() const {

@@ -33,7 +33,7 @@ class WorkFolder {
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
   ~WorkFolder() {
-    if (folder_) remove_tree(parent_, name_);
+    if (folder_) (void)remove_tree(parent_, name_);  // what stays, the cache removes
   }
 
   const PrivateFolder& folder() const { return folder_; }
@@ -72,7 +72,7 @@ class UnknownFolder {
   UnknownFolder(const UnknownFolder&) = delete;
   UnknownFolder& operator=(const UnknownFolder&) = delete;
   ~UnknownFolder() {
-    if (status_.ok()) remove_tree(AT_FDCWD, path_);
+    if (status_.ok()) (void)remove_tree(AT_FDCWD, path_);  // nobody is left to tell
   }
 
   const std::string& path() const { return path_; }

@@ -75,7 +75,7 @@ class PlannedGemm {
   bool holds_for(const GemmAddresses& addresses) const;
   // The parameters with these addresses, and this workspace; what must be filled before the kernel. False where a
   // tensor map could not be moved.
-  bool write(const GemmAddresses& addresses, void* workspace, unsigned char* parameters) const;
+  [[nodiscard]] bool write(const GemmAddresses& addresses, void* workspace, unsigned char* parameters) const;
   FillWords::Params fills(const GemmAddresses& addresses, void* workspace) const;
   bool has_fills() const { return fills_.fill_count > 0; }
   // What must be packed between the two.

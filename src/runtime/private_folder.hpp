@@ -52,7 +52,7 @@ class PrivateFolder {
   void touch(const std::string& name) const;
   std::vector<FileFacts> files() const;
   // A file, or a folder with all that is in it. True where it is gone.
-  bool remove(const std::string& name) const;
+  [[nodiscard]] bool remove(const std::string& name) const;
 
  private:
   void hold(int descriptor);
@@ -65,10 +65,10 @@ class PrivateFolder {
 };
 
 // Writes all of the bytes to an open file. False where that failed, which errno says more of.
-bool write_whole(int file, std::string_view bytes);
+[[nodiscard]] bool write_whole(int file, std::string_view bytes);
 
 // Removes a file, or a folder with all that is in it. True where it is gone.
-bool remove_tree(int parent, const std::string& name);
+[[nodiscard]] bool remove_tree(int parent, const std::string& name);
 
 // Whether a file of this owner and mode is relied on; sentences begin with the verb: "belongs to user 7, ...".
 Status check_trust(const struct stat& facts, Trust trust);

@@ -1,3 +1,4 @@
+#include <cassert>
 #include <cstring>
 #include <utility>
 
@@ -178,7 +179,8 @@ LaunchResult SimulatedGemm::run(const PlannedGemm& plan, const GemmAddresses& ad
     if (!packed) return packed;
   }
   ParameterBlock parameters(plan.parameter_bytes());
-  plan.write(addresses, workspace, parameters.data());  // maps were encoded, so they can be moved
+  [[maybe_unused]] const bool moved = plan.write(addresses, workspace, parameters.data());
+  assert(moved);  // a map in the simulator's own encoding always can be
   const LaunchConfig& config = plan.launch().config;
   if (const LaunchReasons reasons = problems(config); !reasons.ok()) return LaunchResult(reasons);
   if (progress != nullptr) progress->all = counted_loads(design(), plan.launch().schedule);

@@ -193,7 +193,7 @@ TEST_F(Attack, ByAStoppedProcessThatHasTheLockIsWaitedOut) {
     compiler_.while_compiling = [&] {
       if (::write(begun[1], "x", 1) == 1) raise(SIGSTOP);
     };
-    open_cache().get(compiler_, {.text = "one"});
+    (void)open_cache().get(compiler_, {.text = "one"});
     _exit(0);
   }
   char one = 0;
@@ -329,7 +329,7 @@ TEST_F(Attack, ByAKillAtAnyStepOfAStoreLeavesACacheThatWorks) {
   int steps = 0;
   for (Killed killed = Killed::yes; killed == Killed::yes; ++steps) {
     fs::remove_all(directory_);
-    killed = killed_at(steps, [&] { open_cache().get(other, {.text = "one"}); });
+    killed = killed_at(steps, [&] { (void)open_cache().get(other, {.text = "one"}); });
     if (killed == Killed::cannot) GTEST_SKIP() << "a process cannot be stopped at its system calls here";
     const CachedKernel kernel = open_cache().get(other, {.text = "one"});
     ASSERT_EQ(kernel.image, "image of one") << steps;

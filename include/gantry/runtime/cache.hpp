@@ -42,7 +42,7 @@ struct KernelSource {
   std::string title{};               // in words, for whoever lists the cache; no part of the request
 };
 
-struct CachedKernel {
+struct [[nodiscard]] CachedKernel {
   std::string image{};    // verified bytes
   bool compiled = false;  // now; otherwise it was there
   bool repaired = false;  // there was an entry, and it was damaged

@@ -34,7 +34,7 @@ struct CompileJob {
   std::string folder_name = "work-kernel";  // how the name of the folder that is made there begins
 };
 
-struct CompiledImage {
+struct [[nodiscard]] CompiledImage {
   std::string bytes{};
   Status status{};     // why there is no image
   double seconds = 0;  // that the compiler took
