@@ -40,7 +40,7 @@ std::set<std::string> rules() {
 
 std::set<std::string> pages() {
   std::set<std::string> found;
-  for (const auto& entry : fs::directory_iterator(kRoot / "docs/hazards")) {
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs/reference/hazards")) {
     if (entry.path().extension() == ".md" && entry.path().stem() != "README") found.insert(entry.path().stem());
   }
   return found;
@@ -62,7 +62,7 @@ TEST(HazardPages, EveryRuleIsShownByATestTogetherWithItsAbsence) {
 }
 
 TEST(HazardPages, TheIndexListsThemAll) {
-  const std::string index = content(kRoot / "docs/hazards/README.md");
+  const std::string index = content(kRoot / "docs/reference/hazards/README.md");
   for (const std::string& rule : rules()) EXPECT_NE(index.find("(" + rule + ".md)"), std::string::npos) << rule;
 }
 

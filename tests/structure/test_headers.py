@@ -142,10 +142,10 @@ class Links(Tree):
         self.assertEqual(headers.link_problems(self.root), ["docs/a.md:3: links to b.md, which is not there."])
 
     def test_pages_beside_the_examples_are_read_too(self):
-        self.write("examples/bugs/README.md", "[gone](../../docs/hazards/gone.md)\n")
+        self.write("examples/bugs/README.md", "[gone](../../docs/reference/hazards/gone.md)\n")
         self.assertEqual(
             headers.link_problems(self.root),
-            ["examples/bugs/README.md:1: links to ../../docs/hazards/gone.md, which is not there."],
+            ["examples/bugs/README.md:1: links to ../../docs/reference/hazards/gone.md, which is not there."],
         )
 
     def test_an_anchor_names_a_heading_of_its_page(self):

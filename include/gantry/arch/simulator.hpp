@@ -66,7 +66,7 @@ struct SimulatorOptions {
   std::string command{};  // what runs this kernel, for reports: they add the options that replay the run
 };
 
-// One violated rule. `rule` names a page of docs/hazards.
+// One violated rule. `rule` names a page of docs/reference/hazards.
 struct Finding {
   std::string rule;
   std::string text;
