@@ -64,11 +64,31 @@ class Width(Cli):
             os.environ["COLUMNS"] = text
             self.assertEqual(self.text("gemm", "--help"), plain, text)
 
+    def test_refusals_fit_the_terminal_or_columns(self):
+        size = ("gemm", "--m", "64", "--n", "64", "--k", "64")
+        for arguments in ((*size, "--tile", "128x10x64"), (*size, "--d", "b1"), (*size, "--tile", "320x100"), ("gem",)):
+            whole = self.refused(*arguments, status=2)
+            self.assertGreater(len(whole.split("\n")[0]), 50)
+            self.assertEqual(too_long(self.on_terminal(50, *arguments, status=2), 50), [], arguments)
+            os.environ["COLUMNS"] = "50"
+            narrow = self.refused(*arguments, status=2)
+            del os.environ["COLUMNS"]
+            self.assertLessEqual(max(len(line) for line in narrow.split("\n")), 50, arguments)
+            self.assertEqual(self.words(whole), self.words(narrow), arguments)
+
+    def test_a_mark_stays_below_what_it_marks(self):
+        arguments = ("gemm", "--m", "8", "--n", "8", "--k", "8", "--epilogue", "d = gelu(acc + row(bias)) * gleu(acc) + row(other)")
+        whole = self.refused(*arguments, status=2)
+        os.environ["COLUMNS"] = "40"
+        self.assertIn("\n".join(whole.split("\n")[1:3]), self.refused(*arguments, status=2))
+
     def test_an_example_is_a_command_at_any_width(self):
         os.environ["COLUMNS"] = "60"
         said = self.text("explain", "tma", "--help")
-        self.assertIn(" \\\n             ", said)
+        self.assertIn(" \\\n         ", said)
         self.assertIn('--smem "Sw<3,4,3> o (128,64):(64,1)"', said)
+        os.environ["COLUMNS"] = "60"
+        self.assertLessEqual(max(len(line) for line in self.text("tune", "--help").split("\n")), 60)
 
 
 if __name__ == "__main__":

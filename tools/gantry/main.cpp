@@ -80,9 +80,8 @@ int refuse(const CLI::ParseError& error, const CLI::App& app) {
     command = command->get_subcommands().front();
     name += " " + command->get_name();
   }
-  // What is refused may be quoted from a file.
-  fmt::print(stderr, "gantry: {}\nRun '{} --help' for the options.\n",
-             gantry::runtime::printable(sentence(error, *command, name)), name);
+  gantry::tool::print_complaint(sentence(error, *command, name));
+  fmt::print(stderr, "Run '{} --help' for the options.\n", name);
   return kUsageError;
 }
 
@@ -102,7 +101,7 @@ std::string control_characters(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (const std::string problem = control_characters(argc, argv); !problem.empty()) {
-    fmt::print(stderr, "gantry: {}\n", problem);
+    gantry::tool::print_complaint(problem);
     return kUsageError;
   }
   CLI::App app(
@@ -137,7 +136,7 @@ int run(int argc, char** argv) {
     return refuse(e, app);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "gantry: the output could not be written\n");
+    gantry::tool::print_complaint("the output could not be written");
     return 1;
   }
   return status;

@@ -1,10 +1,14 @@
 #include "terminal.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include <gantry/runtime/printable.hpp>
 
 #include "option_text.hpp"
 
@@ -12,7 +16,16 @@ namespace gantry::tool {
 
 namespace {
 
-constexpr std::size_t kLeast = 40, kMost = 120, kWithoutTerminal = 110;
+constexpr std::size_t kLeast = 40, kMost = 120, kWithoutTerminal = 110, kUnbroken = SIZE_MAX;
+
+// COLUMNS where it is a number, else the width of the terminal behind a descriptor, else `otherwise`.
+std::size_t columns_of(int descriptor, std::size_t otherwise) {
+  const char* const variable = std::getenv("COLUMNS");
+  std::size_t asked = 0;
+  if (variable == nullptr || !read_number(std::string_view(variable), asked) || asked == 0)
+    asked = terminal_columns(descriptor, otherwise);
+  return asked == kUnbroken ? asked : std::clamp(asked, kLeast, kMost);
+}
 
 // The first line of what is left, without its end.
 std::string_view take_line(std::string_view& rest) {
@@ -30,7 +43,7 @@ std::size_t last_column(std::string_view line, std::size_t columns) {
 
 // Breaks before options, and never in quotes.
 std::string wrapped_command(std::string_view line, std::size_t columns) {
-  constexpr std::string_view kNext = "             ";
+  constexpr std::string_view kNext = "         ";  // as far as what follows "Example: "
   std::string out;
   std::string_view indent;
   while (indent.size() + line.size() > columns) {
@@ -57,12 +70,19 @@ std::size_t terminal_columns(int descriptor, std::size_t otherwise) {
   return known ? size.ws_col : otherwise;
 }
 
-std::size_t output_columns() {
-  const char* const variable = std::getenv("COLUMNS");
-  std::size_t asked = 0;
-  if (variable == nullptr || !read_number(std::string_view(variable), asked) || asked == 0)
-    asked = terminal_columns(STDOUT_FILENO, kWithoutTerminal);
-  return std::clamp(asked, kLeast, kMost);
+std::size_t output_columns() { return columns_of(STDOUT_FILENO, kWithoutTerminal); }
+
+void print_complaint(std::string_view text) {
+  const std::string shown = runtime::printable(text);
+  const std::size_t columns = columns_of(STDERR_FILENO, kUnbroken);
+  std::string out;
+  for (std::string_view rest = shown; !rest.empty() || out.empty();) {
+    const std::string_view line = take_line(rest), label = out.empty() ? "gantry: " : "";
+    const std::size_t below = std::min(rest.find_first_not_of(" ~"), rest.size());
+    const bool marked = line.starts_with('^') || rest.substr(below).starts_with('^');
+    out += marked ? fmt::format("{}{}\n", label, line) : hanging(label, line, columns);
+  }
+  fmt::print(stderr, "{}", out);
 }
 
 std::string hanging(std::string_view label, std::string_view text, std::size_t columns) {

@@ -6,13 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "files.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
 namespace {
 
 int complain(const std::string& problem) {
-  fmt::print(stderr, "gantry: {}\n", problem);
+  print_complaint(problem);
   return 1;
 }
 

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <gantry/runtime/printable.hpp>
 
 #include "bench/asked_gemms.hpp"
 #include "bench/measure.hpp"
@@ -24,6 +23,7 @@
 #include "gemm/vendor.hpp"
 #include "option_text.hpp"
 #include "plain_options.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -41,7 +41,7 @@ struct BenchTexts {
 };
 
 int complain(const std::string& problem) {
-  fmt::print(stderr, "gantry: {}\n", runtime::printable(problem));
+  print_complaint(problem);
   return 1;
 }
 
@@ -162,7 +162,7 @@ Measured measure(const Bench& b, const AskedGemm& asked) {
   r.flops = asked.flops();
   r.bytes = operands.traffic();
   r.verified = v.ok() ? fmt::format("{} elements", v.elements) : "";
-  if (!v.ok()) fmt::print(stderr, "gantry: {}: {}\n", title(asked), v.first_wrong);
+  if (!v.ok()) print_complaint(fmt::format("{}: {}", title(asked), v.first_wrong));
   r.ours = contestants.back().timing;
   if (vendor.status()) r.theirs = contestants.front().timing;
   return out;
@@ -223,7 +223,7 @@ int run_bench(const BenchTexts& texts) {
     return kNoGpuStatus;
   }
   const runtime::Compiler compiler = runtime::Compiler::find();
-  for (const std::string& note : sentences_of(context.notes())) fmt::print(stderr, "gantry: {}\n", note);
+  for (const std::string& note : sentences_of(context.notes())) print_complaint(note);
   const runtime::KernelCache cache;
   Functions functions(context);
   const BenchRecord record = new_record(device, compiler, texts, asked_gemms.all.front());

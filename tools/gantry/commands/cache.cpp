@@ -13,6 +13,7 @@
 #include "option_rules.hpp"
 #include "option_text.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -96,7 +97,7 @@ template <class Command>
 int with_cache(Command command) {
   const KernelCache cache;
   if (cache.note()) return command(cache);
-  for (const std::string& note : sentences_of(cache.note())) fmt::print(stderr, "gantry: {}\n", note);
+  for (const std::string& note : sentences_of(cache.note())) print_complaint(note);
   return 1;
 }
 

@@ -155,7 +155,7 @@ int explain_graph(const std::string& text) {
     // What the report promises, an epilogue of real values must be able to do.
     const GraphReasons reasons = check_elements(parsed.graph);
     for (const GraphReason& reason : reasons) {
-      fmt::print(stderr, "gantry: {}\n", describe(reason).c_str());
+      tool::print_complaint(describe(reason).c_str());
     }
     if (reasons.ok()) print(report_of(parsed.graph));
     return reasons.ok() ? 0 : 1;
@@ -163,9 +163,9 @@ int explain_graph(const std::string& text) {
   // A fusion assigns something; a word alone was meant for an operation's name.
   const bool is_name = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
   if (is_name) {
-    fmt::print(stderr, "gantry: there is no operation {}; {}\n", tool::in_quotes(text), known_operations(text));
+    tool::print_complaint(fmt::format("there is no operation {}; {}", tool::in_quotes(text), known_operations(text)));
   } else {
-    fmt::print(stderr, "gantry: the fusion cannot be read\n{}\n", explain(text, parsed).c_str());
+    tool::print_complaint(fmt::format("the fusion cannot be read\n{}", explain(text, parsed).c_str()));
   }
   return 1;
 }

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <gantry/runtime/printable.hpp>
 
 #include "commands/commands.hpp"
 #include "gemm/choice.hpp"
@@ -196,8 +195,7 @@ Machine choose_machine(const std::string& asked, const runtime::Device& device) 
 }
 
 int print_refusal(const Status& refused) {
-  for (const std::string& sentence : sentences_of(refused))
-    fmt::print(stderr, "gantry: {}\n", runtime::printable(sentence));
+  for (const std::string& sentence : sentences_of(refused)) print_complaint(sentence);
   return 1;
 }
 

@@ -16,6 +16,7 @@
 #include "gemm/on_gpu.hpp"
 #include "plain_options.hpp"
 #include "run_rules.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -146,7 +147,7 @@ int tune_one(const Tuner& tuner, const AskedGemm& asked, const TuningRun& run) {
   const Tuned tuned = fastest_of(tried);
   const Status kept = tuned.status ? keep_tuned(run, asked, tuned) : tuned.status;
   if (!kept) {
-    fmt::print(stderr, "gantry: {}\n", kept.describe());
+    print_complaint(kept.describe());
     return 1;
   }
   if (!run.dry_run)
@@ -178,12 +179,12 @@ int run_tune(const TuneTexts& texts) {
   const std::vector<AskedGemm> asked_gemms = asked_of(texts, inputs);
   const runtime::Device device = runtime::Device::open();
   if (const Status gpu = device.runs_kernels(); !gpu) {
-    fmt::print(stderr, "gantry: {}; tuning needs a GPU\n", gpu.describe());
+    print_complaint(gpu.describe() + "; tuning needs a GPU");
     return kNoGpuStatus;
   }
   const std::unique_ptr<runtime::KernelCompiler> compiler = runtime::find_gpu_compiler(device);
   const runtime::KernelCache cache;
-  for (const std::string& note : sentences_of(cache.note())) fmt::print(stderr, "gantry: {}\n", note);
+  for (const std::string& note : sentences_of(cache.note())) print_complaint(note);
   Progress progress(texts.progress);
   const Stop stop;
   const Tuner tuner{device, cache, *compiler, inputs, progress, stop};

@@ -7,6 +7,7 @@
 
 #include "gemm/choice.hpp"
 #include "option_rules.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -94,7 +95,7 @@ GpuRun run_on_gpu(const AskedGemm& asked, Operands& operands, Progress& progress
     return out;
   };
   const Context context({.policy = CompilePolicy::wait});
-  for (const std::string& note : sentences_of(context.notes())) fmt::print(stderr, "gantry: {}\n", note);
+  for (const std::string& note : sentences_of(context.notes())) print_complaint(note);
   const runtime::Device& device = context.device();
   const Result<GemmFunction> gemm = context.gemm({.options = asked.options, .epilogue = asked.expression});
   if (!gemm) return refused(gemm.error());

@@ -4,6 +4,7 @@
 
 #include "gemm/choice.hpp"
 #include "option_rules.hpp"
+#include "terminal.hpp"
 
 namespace gantry::tool {
 
@@ -65,7 +66,7 @@ SimulatorKernel simulator_kernel(const AskedGemm& asked, Progress& progress) {
   const std::vector<BuiltInGemm> kernels = built_in_for(asked);
   if (!kernels.empty()) return choose_built_in(asked, kernels);
   const runtime::KernelCache cache;
-  for (const std::string& note : sentences_of(cache.note())) fmt::print(stderr, "gantry: {}\n", note);
+  for (const std::string& note : sentences_of(cache.note())) print_complaint(note);
   progress.step("compiling the kernel for the simulated SM");
   return compile(asked, cache);
 }
