@@ -95,7 +95,7 @@ class CublasLt {
     std::fprintf(stderr, "cuBLASLt: %s (status %d)\n", problem_, static_cast<int>(status_));
     std::exit(1);
   }
-  // Where cuBLASLt has no such product, problem() says so.
+  // Where cuBLASLt has no such matmul, problem() says so.
   CublasLt(const Product& product, const void* a, const void* b, void* d, const Fusion& fusion)
       : c_(fusion.c ? fusion.c : d), d_(d), has_c_(fusion.c != nullptr) {
     // cuBLASLt thinks in columns: rows of D are columns of its transpose, the product of B and A transposed.
@@ -139,7 +139,7 @@ class CublasLt {
     shared().give_back();
   }
 
-  // Null, or why there is no such product.
+  // Null, or why there is no such matmul.
   const char* problem() const { return problem_; }
   void run(cudaStream_t stream) const {
     const int status = try_run(stream);
@@ -219,7 +219,7 @@ class CublasLt {
 
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
-    check(cublasLtMatmulDescSetAttribute(product_, attribute, &value, sizeof value), "it has no such product");
+    check(cublasLtMatmulDescSetAttribute(product_, attribute, &value, sizeof value), "it has no such matmul");
   }
 
   void make(cublasLtMatrixLayout_t& out, const Matrix& matrix, int rows, int columns, int batch) {

@@ -1,4 +1,4 @@
-// Every hardware operation that kernels use, one function each, on both machines; but for sparse products
+// Every hardware operation that kernels use, one function each, on both machines; but for sparse wgmmas
 // (`arch/wgmma_sparse.hpp`) and the names of `cuda::ptx` (`arch/ptx.hpp`), which few kernels need.
 #pragma once
 

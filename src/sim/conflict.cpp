@@ -20,7 +20,7 @@ Told unordered_rule(const Record& earlier, const Record& later, bool global) {
   }
   if (earlier.kind == wgmma) {
     return {"wgmma-operand-reused",
-            "wait with wgmma.wait_group for the product that reads the tile before it is released"};
+            "wait with wgmma.wait_group for the wgmma that reads the tile before it is released"};
   }
   if (earlier.kind == cp_async && earlier.write) {
     return {"cp-async-data-early",

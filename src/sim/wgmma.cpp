@@ -171,7 +171,7 @@ void wgmma(const Wgmma& mma, Site site) {
   if (!same_product(product.what, mma)) {
     complain("wgmma-not-uniform", call.site,
              grid().checker().describe(thread.view.self) +
-                 " issued another product than the threads of its warpgroup before it, or gave it other descriptors.");
+                 " issued another wgmma than the threads of its warpgroup before it, or gave it other descriptors.");
   }
   const auto t = thread.rank % kWarpgroupThreads;
   std::copy_n(mma.a_registers, 4, product.a_registers[t].begin());

@@ -27,7 +27,7 @@ void check_fragments(Thread& thread, SiteId site) {
     grid().findings().add("wgmma-operand-reused", fragment.site, site,
                           grid().checker().describe(thread.view.self) + " changed the " + fragment.name +
                               " that the wgmma at " + grid().sites().text(fragment.site) + " reads before it came to " +
-                              grid().sites().text(site) + ": wgmma.wait_group must cover the product first.");
+                              grid().sites().text(site) + ": wgmma.wait_group must cover it first.");
   }
 }
 
@@ -35,7 +35,7 @@ void check_fenced(Thread& thread, const Wgmma& mma, SiteId site) {
   WgmmaThread& own = thread.wgmma;
   const char* what = nullptr;
   if (own.fences == 0) {
-    what = "before its first product";
+    what = "before its first wgmma";
     own.fences = 1;
   } else if (std::erase(own.touched, mma.accumulators) > 0) {
     what = "after its accumulators were last touched";

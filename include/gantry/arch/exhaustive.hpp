@@ -1,6 +1,6 @@
 // Every schedule of a small kernel with a bounded number of preemptions, instead of seeds.
 //
-// The schedule without preemptions lets a thread run until it waits, then the next one by rank; copies and products
+// The schedule without preemptions lets a thread run until it waits, then the next one by rank; copies and wgmmas
 // take effect when no thread can go on, in the order of their issue. A preemption is a point at which another thread
 // goes on instead, or an asynchronous operation takes effect. Copies land as a whole. The number of schedules grows
 // with the number of points to the power of the bound: this is for kernels of a few threads.

@@ -111,7 +111,7 @@ GANTRY_INLINE T ld(space_global_t, const T* pointer, CacheTag<Op>, [[maybe_unuse
 #endif
 }
 
-// Sums of products over rows that nothing has written may be among values that go to threads of this kernel alone: the
+// Accumulators of rows that nothing has written may be among values that go to threads of this kernel alone: the
 // simulator reports them where they leave it.
 struct PassedOn {};
 inline constexpr PassedOn passed_on{};

@@ -5,7 +5,7 @@
 // are a type of their own: between the first wgmma and the wait that covers the last one they must not be accessed.
 //
 // Example at namespace scope:
-//     GANTRY_HD inline float product(std::uint64_t a, std::uint64_t b) {
+//     GANTRY_HD inline float multiply(std::uint64_t a, std::uint64_t b) {
 //       using namespace gantry::arch;
 //       using Op = WgmmaOp<256, MmaType::f32, MmaType::bf16, MmaType::bf16>;
 //       Accumulator<Op> acc;

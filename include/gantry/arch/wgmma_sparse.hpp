@@ -1,5 +1,5 @@
-// Sparse products of a warpgroup: `wgmma.mma_async.sp`, in which half of A is zero and not stored, so that a product is
-// twice as deep.
+// Sparse wgmma: `wgmma.mma_async.sp`, in which half of A is zero and not stored, so that an instruction is twice as
+// deep.
 //
 // Of each four columns of A two are stored (of each two one for tf32), and metadata say which: four bits for each
 // group, the number of the first column in the low two and of the second in the high two; for tf32 0b0100 for the first
@@ -8,10 +8,10 @@
 //   16-bit, tf32: i = 2 selector + c / 4, at bit 16 (r / 8) + 4 (c % 4); the other two lanes of four are not read
 //   8-bit:        i = r / 8 + 2 (c / 8), at bit 4 (c % 8); the selector is 0
 // A, in shared memory or in registers, is laid out as a dense operand of half the depth. The metadata register is an
-// operand like A in registers: it may not change until the product has been waited for.
+// operand like A in registers: it may not change until the wgmma has been waited for.
 //
 // Example at namespace scope:
-//     GANTRY_HD inline void product(std::uint64_t a, std::uint64_t b, std::uint32_t metadata) {
+//     GANTRY_HD inline void multiply(std::uint64_t a, std::uint64_t b, std::uint32_t metadata) {
 //       using namespace gantry::arch;
 //       using Op = SparseWgmmaOp<256, MmaType::f32, MmaType::bf16, MmaType::bf16>;  // 64 x 256 x 32
 //       Accumulator<Op> acc;
@@ -40,7 +40,7 @@ struct WgmmaSpInstruction;
 
 template <class Op>
 inline constexpr bool kIsSparse = Op::kK == 512 / mma_bits(Op::kA);
-// A variable can be watched while a product is in flight; a value cannot.
+// A variable can be watched while a wgmma is in flight; a value cannot.
 GANTRY_HD constexpr const std::uint32_t* lasting(const std::uint32_t& metadata) { return &metadata; }
 GANTRY_HD constexpr const std::uint32_t* lasting(std::uint32_t&&) { return nullptr; }
 
@@ -57,8 +57,8 @@ inline constexpr bool kSelects = Selector == 0 || (Selector == 1 && mma_bits(Op:
 
 namespace gantry::arch {
 
-#define GANTRY_CHECK_SPARSE(Op, Selector)                                                                    \
-  static_assert(detail::kIsSparse<Op>, "a sparse product is of a SparseWgmmaOp, or of one derived from it"); \
+#define GANTRY_CHECK_SPARSE(Op, Selector)                                                                  \
+  static_assert(detail::kIsSparse<Op>, "a sparse wgmma is of a SparseWgmmaOp, or of one derived from it"); \
   static_assert(detail::kSelects<Op, Selector>, "the selector is 0, or 1 for elements of 16 and 32 bits")
 
 // A and B from shared memory. All 128 threads of the warpgroup call it with the same descriptors.

@@ -8,7 +8,7 @@
 
 namespace gantry::sim {
 
-// One lane's part of a product of 16 x 8 x k: its registers, in fragment order.
+// One lane's part of an mma of 16 x 8 x k: its registers, in fragment order.
 struct Mma {
   int k;
   arch::MmaType d, a, b;

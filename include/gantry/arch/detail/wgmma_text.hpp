@@ -43,7 +43,7 @@ GANTRY_WGMMA_TEXT(WgmmaImmediate<1>, ", 1")
 GANTRY_WGMMA_TEXT(WgmmaImmediate<kNoImmediate>, "")
 #undef GANTRY_WGMMA_TEXT
 
-// Only products of 16-bit elements say how their operands lie.
+// Only wgmmas of 16-bit elements say how their operands lie.
 template <class Op, bool Transposed>
 inline constexpr int kTransImmediate = mma_bits(Op::kA) == 16 ? (Transposed ? 1 : 0) : kNoImmediate;
 
