@@ -59,19 +59,22 @@ std::string why_no_number(std::string_view option, std::string_view text, const 
                      range.least, range.most, below ? range.least : range.most);
 }
 
-// The name that a text is nearly, or begins: one letter in three may differ. Empty where there is none. Dashes before
-// names do not count.
+// The name that a text is nearly, whatever the case: one letter in three may differ, and it may be the beginning of the
+// name or have more in front of it. Empty where there is none. Dashes before names do not count.
 inline std::string nearest_name(std::string_view text, const std::vector<std::string>& names) {
   const auto bare = [](std::string_view name) {
-    return std::string(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+    std::string out(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+    std::transform(out.begin(), out.end(), out.begin(), gantry::detail::to_lower);
+    return out;
   };
   const std::string asked = bare(text.substr(0, gantry::detail::kLongestName));
   const auto length = static_cast<int>(asked.size());
   int smallest = std::min(std::max(1, length / 3), length - 1) + 1;
   std::string out;
   for (const std::string& name : names) {
-    const bool begins = length > 1 && bare(name).starts_with(asked);
-    const int distance = begins ? 1 : gantry::detail::edit_distance(asked.c_str(), bare(name).c_str());
+    const std::string whole = bare(name);
+    const bool part = (length > 1 && whole.starts_with(asked)) || (whole.size() > 3 && asked.ends_with(whole));
+    const int distance = part ? 1 : gantry::detail::edit_distance(asked.c_str(), whole.c_str());
     if (distance >= smallest) continue;
     smallest = distance;
     out = name;

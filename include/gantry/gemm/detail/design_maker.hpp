@@ -312,10 +312,16 @@ class GemmDesignMaker {
       return;
     }
     if (o.stages == 0) o.stages = fit;
+    int most = fit;  // more of them than help may be asked for
+    while (most < kMostStages && bytes_with(most + 1) <= limits_.shared_bytes_per_block) ++most;
+    if (o.stages > kMostStages) {
+      d_.reasons.add({.rule = GemmRule::stages, .actual = o.stages, .nearest = most});
+      return;
+    }
     if (bytes_with(o.stages) > limits_.shared_bytes_per_block) {
       d_.reasons.add({.rule = GemmRule::shared_memory,
                       .actual = bytes_with(o.stages),
-                      .nearest = fit,
+                      .nearest = most,
                       .first = o.stages,
                       .second = limits_.shared_bytes_per_block});
       return;

@@ -208,8 +208,9 @@ class GemmOptionsCheck {
   }
 
   GANTRY_HD constexpr void pipeline() {
-    if (o_.stages < 0 || o_.stages == 1 || o_.stages > kMostStages) {
-      out_.add({.rule = GemmRule::stages, .actual = o_.stages, .nearest = clamped(o_.stages, 2, kMostStages)});
+    // How many there are at most depends on the tile and the epilogue: choose_stages() says that.
+    if (o_.stages < 0 || o_.stages == 1) {
+      out_.add({.rule = GemmRule::stages, .actual = o_.stages, .nearest = 2});
     }
     const GemmEpilogueOptions& e = o_.epilogue;
     const int step = limits_.wgmma_column_step;
