@@ -1,5 +1,5 @@
-// Partial accumulators added in global memory by TMA: each tile of each partial matrix is loaded into shared memory and reduced
-// into the same tile of the sum, by whichever CTA comes to it.
+// Partial accumulators added in global memory by TMA: each tile of each partial matrix is loaded into shared memory and
+// reduced into the same tile of the sum, by whichever CTA comes to it.
 //
 // No thread reads a value, and no two CTAs wait for each other: every element is updated atomically. The order of the
 // additions is not fixed, so only sums that are exact in any order are reproducible.

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-
 #include "bench/asked_gemms.hpp"
 #include "bench/measure.hpp"
 #include "bench/session.hpp"

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-
 #include "commands/commands.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/compiled.hpp"
