@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <gantry/config.hpp>
+#include <gantry/epilogue/subtiles.hpp>
 
 namespace gantry::detail {
 

@@ -149,17 +149,15 @@ class GemmOptionsCheck {
     if (t.m != 0 && t.m != nearest_rows) {
       out_.add({.rule = alone ? GemmRule::pingpong_rows : GemmRule::tile_rows, .actual = t.m, .nearest = nearest_rows});
     }
-    const int step = limits_.wgmma_column_step, most = limits_.wgmma_columns;
+    // Rows that were refused count as those that work, so that both nearest values work together.
+    const int rows = nearest_rows / tile_warpgroups(o_.schedule, nearest_rows);
+    const int step = limits_.wgmma_column_step, most = limits_.wgmma_columns, held = most_accumulators() / rows;
     if (t.n != 0 && (t.n < step || t.n % step != 0 || t.n > most)) {
-      const int nearest = clamped(nearest_multiple(t.n, step), step, most);
-      out_.add({.rule = GemmRule::tile_columns, .actual = t.n, .nearest = nearest, .first = step});
-    } else if (t.m > 0 && t.n > 0) {
-      // Rows that were refused count as those that work, so that both nearest values work together.
-      const int rows = nearest_rows / tile_warpgroups(o_.schedule, nearest_rows);
-      const int columns = most_accumulators() / rows;
-      if (t.n > columns) {
-        out_.add({.rule = GemmRule::accumulators, .actual = t.n, .nearest = columns / step * step, .first = rows});
-      }
+      const int nearest = nearest_multiple(t.n, step), beside = t.m > 0 && held < most ? held / step * step : most;
+      out_.add(
+          {.rule = GemmRule::tile_columns, .actual = t.n, .nearest = clamped(nearest, step, beside), .first = step});
+    } else if (t.m > 0 && t.n > held) {
+      out_.add({.rule = GemmRule::accumulators, .actual = t.n, .nearest = held / step * step, .first = rows});
     }
     const int row = elements_per_row(gemm_kind(o_.a) == GemmKind::none ? ElementType::bf16 : o_.a, limits_);
     if (t.k != 0 && t.k != row) {
