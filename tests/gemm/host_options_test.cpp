@@ -240,9 +240,9 @@ TEST(ResolvedOptions, OfAPointerArrayAreThoseOfItsSchedule) {
 // CUTLASS's schedules of kernels, by their names.
 TEST(ResolvedOptions, OfAKernelScheduleAreWhatItsNameSays) {
   const auto of = [](const std::string& name, ElementType a = ElementType::e4m3) {
-    const KernelSchedule* const found = find_kernel_schedule(name.c_str());
-    EXPECT_NE(found, nullptr) << name;
-    return with_kernel_schedule({.a = a, .b = a}, found == nullptr ? kKernelSchedules[0] : *found);
+    const int found = find_kernel_schedule(name.c_str());
+    EXPECT_LT(found, kKernelScheduleCount) << name;
+    return with_kernel_schedule({.a = a, .b = a}, kKernelSchedules[found < kKernelScheduleCount ? found : 0]);
   };
   for (const bool array : {false, true}) {
     for (const auto& [word, schedule] :
@@ -260,12 +260,12 @@ TEST(ResolvedOptions, OfAKernelScheduleAreWhatItsNameSays) {
   }
   EXPECT_EQ(of("KernelTmaWarpSpecialized").tile.m, 64);
   EXPECT_EQ(of("KernelScheduleAuto").schedule, GemmSchedule::automatic);
-  EXPECT_EQ(find_kernel_schedule("KernelCpAsyncWarpSpecialized"), nullptr);
+  EXPECT_EQ(find_kernel_schedule("KernelCpAsyncWarpSpecialized"), kKernelScheduleCount);
 }
 TEST(ResolvedOptions, OfAKernelAndOfAnotherEpilogueAreRefused) {
   const auto refused = [](const char* kernel, EpilogueSchedule schedule) {
     const CollectiveBuilder builder{.schedule = schedule, .tile = {128, 128, 64}, .d = ElementType::bf16};
-    const GemmReasons reasons = problems(options_from(builder, *find_kernel_schedule(kernel)));
+    const GemmReasons reasons = problems(options_from(builder, kKernelSchedules[find_kernel_schedule(kernel)]));
     return reasons.size() == 1 && reasons[0].first == static_cast<int>(BuilderField::kernel);
   };
   using enum EpilogueSchedule;

@@ -82,9 +82,9 @@ struct ClusterReduction : GemmShape<Design> {
       phase_ ^= 1;
     }
 
-    // The leader: adds those of all peers, in the order of their ranks.
+    // The leader: adds those of all peers, in the order of their ranks. Integers wrap around, as wgmma's do.
     template <class Acc>
-    GANTRY_INLINE void add(Acc& acc) {
+    GANTRY_WRAPS GANTRY_INLINE void add(Acc& acc) {
       if (thread() == 0) {
         arch::mbarrier_arrive_expect_tx(arch::sem_release, arch::scope_cta, arch::space_shared, full(s_, warpgroup_),
                                         kPeers * kSlotBytes);

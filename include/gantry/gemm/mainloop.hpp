@@ -188,8 +188,13 @@ struct Mainloop : GemmShape<Design> {
     if (k_steps > 0) {
       if constexpr (!Shape::kGathers) arch::prefetch_tensormap(&params.a);
       arch::prefetch_tensormap(&params.b);
-      if constexpr (Design::design.edge_a) arch::prefetch_tensormap(&params.edges.map_a);
-      if constexpr (Design::design.edge_b) arch::prefetch_tensormap(&params.edges.map_b);
+      // Maps that are not used delay the first loads.
+      if constexpr (Design::design.edge_a) {
+        if (params.edges.a.last < kTileM / kClusterN) arch::prefetch_tensormap(&params.edges.map_a);
+      }
+      if constexpr (Design::design.edge_b) {
+        if (params.edges.b.last < kTileN / kClusterM) arch::prefetch_tensormap(&params.edges.map_b);
+      }
     }
     Pipeline::init(barriers(s), pipeline_params(PipelineRole::both, arrivals), "stage");
     arch::fence_mbarrier_init(arch::sem_release, arch::scope_cluster);

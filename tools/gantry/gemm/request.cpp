@@ -100,7 +100,7 @@ void read_schedule_of_cutlass(const AskedTexts& texts, const KernelSchedule& fou
                                                  : "one tensor for each operand, and --problems gives a pointer array";
     std::string other = found.name;
     found.pointer_array ? other.erase(6, 8) : other.insert(6, "PtrArray");  // of "Kernel..."
-    const bool exists = find_kernel_schedule(other.c_str()) != nullptr;
+    const bool exists = find_kernel_schedule(other.c_str()) < kKernelScheduleCount;
     read.refuse(OptionRule::conflict, "--schedule",
                 fmt::format("--schedule {} is of {}; {} works", found.name, what,
                             exists ? other : "KernelPtrArrayTmaWarpSpecializedCooperative"));
@@ -118,8 +118,8 @@ void read_schedule_of_cutlass(const AskedTexts& texts, const KernelSchedule& fou
 // A word, or a name of CUTLASS's, which says more.
 void read_schedule(const AskedTexts& texts, RequestReader& read, AskedGemm& asked) {
   if (texts.schedule.empty()) return;
-  if (const KernelSchedule* found = find_kernel_schedule(texts.schedule.c_str())) {
-    return read_schedule_of_cutlass(texts, *found, read, asked);
+  if (const int found = find_kernel_schedule(texts.schedule.c_str()); found < kKernelScheduleCount) {
+    return read_schedule_of_cutlass(texts, kKernelSchedules[found], read, asked);
   }
   const std::vector<std::pair<const char*, GemmSchedule>> words{{"auto", GemmSchedule::automatic},
                                                                 {"cooperative", GemmSchedule::cooperative},

@@ -219,16 +219,18 @@ inline constexpr Operation kOperations[] = {
     {"LinCombTopKSoftmaxCol", lin_comb_top_k_softmax_col},
 };
 
-// Null where no operation has this name.
-constexpr const Operation* find_operation(const char* name) {
+inline constexpr int kOperationCount = sizeof kOperations / sizeof kOperations[0];
+
+// The place in kOperations, or kOperationCount where no operation has this name. A number and not a pointer: compared
+// with null, an address inside an array is no constant expression for g++ 12 under -fsanitize=undefined.
+constexpr int find_operation(const char* name) {
   const auto same = [](const char* a, const char* b) {
     while (*a != 0 && *a == *b) ++a, ++b;
     return *a == *b;
   };
-  for (const Operation& operation : kOperations) {
-    if (same(operation.name, name)) return &operation;
-  }
-  return nullptr;
+  int found = 0;
+  while (found < kOperationCount && !same(kOperations[found].name, name)) ++found;
+  return found;
 }
 
 namespace detail {
@@ -246,15 +248,15 @@ struct NamedOperation {
 
   constexpr Graph graph(ElementType d) const {
     const auto is_fp8 = [](ElementType e) { return e == ElementType::e4m3 || e == ElementType::e5m2; };
-    const Operation* operation = find_operation(name);
-    if (operation == nullptr) {
+    const int found = find_operation(name);
+    if (found == kOperationCount) {
       detail::there_is_no_operation_of_this_name();
       return Graph();
     }
     OperationOptions o = options;
     o.scales_d = o.scales_d && is_fp8(d);
     o.scales_aux = o.scales_aux && is_fp8(o.aux);
-    return operation->build(o);
+    return kOperations[found].build(o);
   }
 };
 
