@@ -103,7 +103,7 @@ struct Scaled {
   static constexpr GemmOptions options{.a = ElementType::e4m3, .b = ElementType::e4m3, .scale_a = ScaleMode::row_block};
 };
 constexpr float one_scale = 1;
-ArgumentReasons with_scales(const float* scales) {
+ArgumentReasons with_scales(const GemmScale& scales) {
   GemmArguments<Scaled> args({.m = 64, .n = 64, .k = 64});
   args.a = far<const e4m3>(0);
   args.b = far<const e4m3>(1);
@@ -186,6 +186,8 @@ std::vector<Case> sizes_and_addresses() {
       {ArgumentRule::matrix_missing, with([](auto& args) { args.a = nullptr; }), with([](auto&) {})},
       {ArgumentRule::scale_missing, with_scales(nullptr), with_scales(&one_scale)},
       {ArgumentRule::scale_unused, with([](auto& args) { args.scale_a = &one_scale; }), with([](auto&) {})},
+      {ArgumentRule::scales_too_large, with_scales({&one_scale, 17043522}),
+       with_scales({&one_scale, 17043521})},  // 63 rows
       {ArgumentRule::source_missing, with_fusion([](auto& args) { args.c = nullptr; }), with_fusion([](auto& args) {
          args.c = nullptr;
          args.fusion["beta"] = 0.0f;

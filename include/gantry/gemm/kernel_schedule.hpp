@@ -5,8 +5,8 @@
 //
 // Example:
 //     using namespace gantry;
-//     constexpr const KernelSchedule* found = find_kernel_schedule("KernelPtrArrayTmaWarpSpecializedPingpong");
-//     constexpr GemmOptions o = with_kernel_schedule({}, *found);
+//     constexpr int found = find_kernel_schedule("KernelPtrArrayTmaWarpSpecializedPingpong");
+//     constexpr GemmOptions o = with_kernel_schedule({}, kKernelSchedules[found]);
 //     static_assert(o.schedule == GemmSchedule::pingpong && o.groups == GemmGrouping::pointer_array);
 //     struct KernelTmaWarpSpecializedPingpong {};  // CUTLASS's tag, from wherever it is included
 //     static_assert(kernel_schedule_of<KernelTmaWarpSpecializedPingpong>().schedule == GemmSchedule::pingpong);
@@ -68,8 +68,7 @@ GANTRY_HD constexpr const char* to_text(KernelScheduleName name) noexcept {
 // compared with null, an address inside an array is no constant expression for g++ 12 under -fsanitize=undefined.
 GANTRY_HD constexpr int find_kernel_schedule(const char* name) {
   int found = 0;
-  while (found < kKernelScheduleCount &&
-         !detail::same_word(name, detail::end_of(name), kKernelSchedules[found].name)) {
+  while (found < kKernelScheduleCount && !detail::same_word(name, detail::end_of(name), kKernelSchedules[found].name)) {
     ++found;
   }
   return found;

@@ -3,7 +3,8 @@
 // A thread of a warpgroup holds two rows of each 64 (lane / 4 and 8 below it) and two columns of each 8, as wgmma lays
 // accumulators out. Four threads hold the same rows. Each of them loads the scales of one row and one of two blocks of
 // K, while the wgmmas of the two blocks before run, and has the products of both operands' scales from the others by
-// shuffles: that takes fewer registers and instructions than loads by every thread.
+// shuffles: that takes fewer registers and instructions than loads by every thread. Where a scale lies is 32 bits
+// beyond its operand's address, which no thread holds: an address of 64 bits for each took 60 cycles of a block of 800.
 //
 // Rows and columns outside of the matrix take the last scale: what they have accumulated is not stored.
 //
@@ -74,16 +75,16 @@ class PromotionScales {
       const std::int64_t last = a.count - 1, wanted = line < last ? line : last;
       const int row = arch::ld(arch::space_global, a.index + at.batch_a * std::int64_t{a.count} + wanted);
       const bool is_there = row >= 0 && row < a.rows;
-      return is_there ? place<kModeA>(p.a, row, at.batch_a) : nullptr;
+      return is_there ? place<kModeA>(p.a, row, at.batch_a) : kNowhere;
     });
   }
 
   // Sets out for the scales of the next two blocks. After a tile's last one K goes on at its beginning: what is read
   // there is not used.
   GANTRY_INLINE void load() {
-    const auto k = static_cast<std::uint32_t>(k_);
-    if constexpr (kModeB == ScaleMode::block) of_tile_ = read(tile_, k, k_bytes_b_);
-    if constexpr (kTwo) of_beyond_ = read(beyond_, k, k_bytes_b_);
+    const auto k = static_cast<Offset>(k_);
+    if constexpr (kModeB == ScaleMode::block) of_tile_ = read(p_->b, tile_, k);
+    if constexpr (kTwo) of_beyond_ = read(p_->b, beyond_, k);
     if constexpr (kModeA != ScaleMode::none) {
       GANTRY_UNROLL
       for (int i = 0; i < kBlocksM; ++i) of_rows_[i] = scale_of_row(i, k);
@@ -121,8 +122,8 @@ class PromotionScales {
     if constexpr (kByColumn) {
       GANTRY_UNROLL
       for (int i = 0; i < kColumns; ++i) {
-        const float* const first = place<kModeB>(*b_, first_column_ + i / 2 * 8 + i % 2, batch_);
-        out.of_column[i] = read(first, static_cast<std::uint32_t>(k_of_columns_), k_bytes_b_);
+        const Offset first = place<kModeB>(p_->b, first_column_ + i / 2 * 8 + i % 2, batch_);
+        out.of_column[i] = read(p_->b, first, static_cast<Offset>(k_of_columns_));
       }
       k_of_columns_ = wrapped(k_of_columns_ + blocks_.step);
     }
@@ -153,10 +154,15 @@ class PromotionScales {
   static constexpr int kBlocksM = kRows / 2;  // of 64 rows
   static constexpr bool kLoads = kModeA != ScaleMode::none || kModeB == ScaleMode::block;
 
-  // `scale_of(line)`: where the first scale of a row is; null where it has none.
+  // Bytes from an operand's first scale. A rule says that all of them lie within 4 GiB.
+  using Offset = std::uint32_t;
+  static constexpr Offset kNowhere = ~Offset{0};  // no multiple of 4
+
+  // `scale_of(line)`: where the first scale of a row is; kNowhere where it has none.
   template <class ScaleOf>
   GANTRY_INLINE void aim_by(const GemmScaleParams& p, const Corner& at, const Blocks& blocks, const ScaleOf& scale_of) {
     const int thread = static_cast<int>(arch::opaque(arch::thread_rank())) % 128;  // or its parts are kept in registers
+    p_ = &p;
     blocks_ = blocks;
     k_ = wrapped(blocks.first + thread % (2 * kTogether) / 2 * blocks.step);
     if constexpr (kModeA != ScaleMode::none) {
@@ -164,15 +170,12 @@ class PromotionScales {
       GANTRY_UNROLL
       for (int i = 0; i < kBlocksM; ++i) rows_[i] = scale_of(first + i * 64);
     }
-    k_bytes_a_ = p.a.k_bytes;
     if constexpr (kModeB != ScaleMode::none) {
       first_column_ = kByColumn ? at.column + thread % 4 * 2 : at.column;
-      b_ = &p.b;
       batch_ = at.batch_b;
       k_of_columns_ = blocks.first;
       tile_ = place<kModeB>(p.b, first_column_, batch_);
       if constexpr (kTwo) beyond_ = place<kModeB>(p.b, first_column_ + kScaleBlock, batch_);
-      k_bytes_b_ = p.b.k_bytes;
     }
   }
 
@@ -181,33 +184,32 @@ class PromotionScales {
     return around < 0 ? 0 : around;
   }
 
-  // Bytes, and 32 by 64 bits: an address of few instructions.
-  GANTRY_INLINE static float read(const float* first, std::uint32_t k, std::int64_t k_bytes) {
-    const char* const at = reinterpret_cast<const char*>(first) + k * k_bytes;
-    return arch::ld(arch::space_global, reinterpret_cast<const float*>(at));
+  GANTRY_INLINE static float read(const GemmScaleParams::Operand& x, Offset first, Offset k) {
+    const Offset at = first + k * static_cast<Offset>(x.k_bytes);
+    return arch::ld(arch::space_global, reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data) + at));
   }
-  GANTRY_INLINE float scale_of_row(int i, std::uint32_t k) const {
+  GANTRY_INLINE float scale_of_row(int i, Offset k) const {
     if constexpr (Design::design.options.gather_a) {
-      if (rows_[i] == nullptr) return 1;
+      if (rows_[i] == kNowhere) return 1;
     }
-    return read(rows_[i], k, k_bytes_a_);
+    return read(p_->a, rows_[i], k);
   }
 
   // The first block's scale of a row or column of the tile.
   template <ScaleMode mode>
-  GANTRY_INLINE static const float* place(const GemmScaleParams::Operand& x, int line, int batch) {
+  GANTRY_INLINE static Offset place(const GemmScaleParams::Operand& x, int line, int batch) {
     const std::int64_t wanted = mode == ScaleMode::block ? line / kScaleBlock : line;
-    return x.data + batch * x.batch_stride + (wanted < x.rows ? wanted : x.rows - 1) * x.stride;
+    const auto row = static_cast<Offset>(wanted < x.rows ? wanted : x.rows - 1);
+    const Offset first = static_cast<Offset>(batch) * static_cast<Offset>(x.batch_stride);
+    return (first + row * static_cast<Offset>(x.stride)) * Offset{sizeof(float)};
   }
 
+  const GemmScaleParams* p_ = nullptr;
   Blocks blocks_{};
   int k_ = 0;  // that is loaded next
-  const float* rows_[kBlocksM] = {};
-  const float *tile_ = nullptr, *beyond_ = nullptr;
+  Offset rows_[kBlocksM] = {}, tile_ = 0, beyond_ = 0;
   float of_rows_[kBlocksM], of_tile_, of_beyond_;
   float products_[kBlocksM], products_beyond_[kBlocksM];
-  std::int64_t k_bytes_a_ = 0, k_bytes_b_ = 0;
-  const GemmScaleParams::Operand* b_ = nullptr;
   int first_column_ = 0, batch_ = 0, k_of_columns_ = 0;
 };
 

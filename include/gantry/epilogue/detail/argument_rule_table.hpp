@@ -128,6 +128,10 @@ GANTRY_X(scale_unused, refused,
          "{operand} was given",
          "scales are given to a GEMM that was made with them",
          "the option of the same name makes one")
+GANTRY_X(scales_too_large, refused,
+         "{operand} has scales up to {actual} elements behind the first",
+         "bytes of an operand's scales are numbered in 32 bits: from the first to the last they span 4 GiB at most",
+         "the nearest value that works is {nearest} elements")
 GANTRY_X(address_misaligned, refused,
          "{operand} begins {actual} byte{s} beyond a multiple of 16",
          "TMA reads and writes from multiples of 16 bytes on",

@@ -213,10 +213,37 @@ GANTRY_COLD inline void check_scale(const char* name, ScaleMode mode, const Gemm
            .first = kFloat});
 }
 
+// Rows, K and matrices of an operand.
+struct ScaledLines {
+  std::int64_t rows, k, matrices;
+};
+GANTRY_COLD inline void check_span_of_scales(const char* name, ScaleMode mode, const GemmScale& x,
+                                             const ScaledLines& lines, ArgumentReasons& out) {
+  if (mode == ScaleMode::none || lines.rows == 0 || lines.matrices == 0) return;
+  constexpr std::int64_t kMost = (std::int64_t{1} << 30) - 1;
+  std::int64_t last = 0;
+  const auto add = [&last](std::int64_t steps, std::int64_t stride) {
+    const std::int64_t far = saturated_product(steps, stride);
+    last = far > kMost || last > kMost ? (far > last ? far : last) : last + far;
+  };
+  add(scale_rows(mode, lines.rows) - 1, x.stride);
+  add(scale_blocks(lines.k) - 1, x.k_stride);
+  add(lines.matrices - 1, x.batch_stride);
+  if (last <= kMost) return;
+  out.add({.rule = ArgumentRule::scales_too_large, .operand = name, .actual = last, .nearest = kMost});
+}
+
 GANTRY_COLD inline void check_scales(const GemmDesign& design, const GemmInputs& args, ArgumentReasons& out) {
-  if (args.extents.k == 0) return;
-  check_scale("scale_a", design.options.scale_a, args.scale_a, out);
-  check_scale("scale_b", design.options.scale_b, args.scale_b, out);
+  const GemmExtents& e = args.extents;
+  if (e.k == 0) return;
+  const GemmOptions& o = design.options;
+  const int before = out.size();
+  check_scale("scale_a", o.scale_a, args.scale_a, out);
+  check_scale("scale_b", o.scale_b, args.scale_b, out);
+  if (out.size() > before) return;
+  check_span_of_scales("scale_a", o.scale_a, scale_of_a(design, args),
+                       {rows_of_a(design, args), e.k, matrices(design, e, 'A')}, out);
+  check_span_of_scales("scale_b", o.scale_b, scale_of_b(design, args), {e.n, e.k, matrices(design, e, 'B')}, out);
 }
 
 // D alone, of the stores that are not the collective's.

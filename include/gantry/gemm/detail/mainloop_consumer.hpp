@@ -176,7 +176,7 @@ class Mainloop<Design>::Consumer {
     const auto b = mine.partition_fragment_B(shared_b(s_));
     pipeline_.consumer_wait(State(stage_, phase_, 0), ready_);
     if constexpr (Shape::kGathers) arch::fence_proxy_async(arch::space_shared);  // threads wrote A (cp.async)
-    const int stage = uniform(stage_);  // after the wait: ptxas keeps no uniform register across it
+    const int stage = stage_;
     // The first wgmma does not read them, and ptxas drops this. Registers without a value before the loop would be
     // moved while the other set's wgmmas run.
     if constexpr (kParts == 2) clear(part);
