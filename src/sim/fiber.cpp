@@ -29,6 +29,12 @@ struct NoAllocator {
 
 }  // namespace
 
+void forget_frames([[maybe_unused]] void* low, [[maybe_unused]] std::size_t bytes) {
+#if defined(GANTRY_ASAN)
+  __asan_unpoison_memory_region(low, bytes);
+#endif
+}
+
 StackPool::StackPool(std::size_t stack_bytes) : stack_bytes_((stack_bytes + 4095) / 4096 * 4096) {}
 
 struct StackPool::Kept {
@@ -97,9 +103,7 @@ Stack StackPool::take() {
 }
 
 void StackPool::give_back(Stack stack) {
-#if defined(GANTRY_ASAN)
-  __asan_unpoison_memory_region(stack.low, stack.bytes);
-#endif
+  forget_frames(stack.low, stack.bytes);
   free_.push_back(stack);
 }
 

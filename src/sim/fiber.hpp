@@ -22,6 +22,9 @@ struct Stack {
   std::size_t bytes = 0;
 };
 
+// Frames on a stack that were left without a return: the address sanitizer has marked their variables.
+void forget_frames(void* low, std::size_t bytes);
+
 class StackPool {
  public:
   explicit StackPool(std::size_t stack_bytes);

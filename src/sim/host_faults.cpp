@@ -9,6 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "fiber.hpp"
 #include "grid.hpp"
 
 namespace gantry::sim {
@@ -47,6 +48,7 @@ struct FaultHandler {
   // The interrupted thread goes on in `go_on`, with a stack that is not its own.
   static bool divert(void* context) {
 #if defined(__x86_64__)
+    forget_frames(rescue_stack.get(), kRescueStack);
     auto top = reinterpret_cast<std::uintptr_t>(rescue_stack.get() + kRescueStack);
     top = top / 16 * 16 - 8;  // as after a call
     auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
