@@ -61,6 +61,9 @@ struct GemmLatencies {
   double pingpong_turn = 160.9;           // the same, where warpgroups alternate
   double k_step = 7.12;                   // between two K tiles
   double stage_refill = 1944;             // from a released stage to a full one
+  double promoted_block = 100;            // FP8: of a warpgroup from one block of K that it promotes to the next
+  double promoted_sum = 9.2;              // the same, for each accumulator of a thread
+  double promoted_sum_of_column = 26;     // where each column of B has its own scales
   double smem_read_share = 0.8035;        // of wgmma's shared-memory reads that compete with TMA's writes
   double epilogue_elements = 16.97;       // per cycle, of one warpgroup
   double heavy_epilogue = 3.914;          // factor for special functions

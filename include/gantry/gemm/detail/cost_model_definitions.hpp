@@ -137,8 +137,16 @@ class GemmEstimate {
       c_.bound = GemmBound::l2;
       c_.step = l2;
     }
+    if (o_.promotes()) c_.step = together(c_.step, promotion());
     c_.step += l_.k_step;
     if (o_.stages > 1) c_.step = together(c_.step, l_.stage_refill / (o_.stages - 1));
+  }
+
+  // A warpgroup issues and promotes blocks of K one after the other, while tensor cores multiply.
+  double promotion() const {
+    const double sums = double(design_.warpgroup_rows()) * o_.tile.n / 128;
+    return l_.promoted_block +
+           sums * (o_.scale_b == ScaleMode::row_block ? l_.promoted_sum_of_column : l_.promoted_sum);
   }
 
   // Of accumulators that reach the CTA that leads a cluster along K.
