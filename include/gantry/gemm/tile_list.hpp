@@ -1,5 +1,6 @@
 // The tiles that a choice by size is made from, with cluster and schedule: candidates.hpp takes all of them,
-// configurations.hpp a few. Those with swapped operands (swap.hpp) are for few rows, in whole steps of wgmma's N.
+// configurations.hpp a few. Those with swapped operands (swap.hpp) are for few rows, in whole steps of wgmma's N, and
+// for some hundreds of rows that 128 or 192 would cut badly.
 //
 // Example:
 //     using namespace gantry;
@@ -54,6 +55,8 @@ inline constexpr ListedTile kTileList[] = {
     {64, 64, {1, 1}, GemmSchedule::cooperative, 1, true},
     {64, 64, {1, 1, 2}, GemmSchedule::cooperative, 1, true},
     {64, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
+    {160, 128, {1, 2}, GemmSchedule::cooperative, 2, true},
+    {160, 256, {2, 1}, GemmSchedule::cooperative, 2, true},
 };
 
 // A tile whose columns are no multiple of 64 is for 16-bit rows of D that are stored whole, and a K-major B.
