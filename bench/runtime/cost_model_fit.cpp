@@ -175,7 +175,7 @@ void report(const char* name, const std::vector<const Size*>& sizes, const Archi
     std::snprintf(line, sizeof line, "%6lld %6lld %6lld  %.3f of cuBLASLt, %.3f of the fastest: %s, not %s",
                   (long long)w.m, (long long)w.n, (long long)w.k, size->vendor / chosen, fastest / chosen,
                   choice.chosen->name.c_str(), first->name.c_str());
-    missed.push_back({chosen / fastest, line});
+    missed.emplace_back(chosen / fastest, line);
   }
   const auto n = static_cast<double>(sizes.size());
   std::printf(
@@ -209,7 +209,9 @@ int main(int argc, char** argv) {
     moved.push_back(found);
   }
   double least = error(fitted, arch);
-  for (double step = 0.3; step > 0.01; step /= 2) {
+  double step = 0.6;
+  for (int round = 0; round < 5; ++round) {
+    step /= 2;
     for (bool better = true; better;) {
       better = false;
       for (const Constant* c : moved) {
