@@ -93,7 +93,7 @@ TEST(Requests, HaveEveryFeatureAmongThoseThatAreAcceptedAndThoseThatAreRefused) 
     int* const counts = make_gemm_design(r.options, r.fusion.graph).ok() ? accepted : refused;
     for (int i = 0; i < kFeatureCount; ++i) counts[i] += kFeatures[i].has(r) ? 1 : 0;
   });
-  constexpr int kFew = 8;
+  constexpr int kFew = 3;  // the rarest are expected some fifteen times, and one seed in a few thousand has fewer
   for (int i = 0; i < kFeatureCount; ++i) {
     EXPECT_GE(accepted[i], kFew) << kFeatures[i].name << ": " << refused[i] << " are refused";
     EXPECT_GE(refused[i], kFew) << kFeatures[i].name << ": " << accepted[i] << " are accepted";
