@@ -33,7 +33,7 @@ from ptxas_sweep import advice, compile_one, refusal  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 _ROW = re.compile(r"^\s*\{\{(\d+), (\d+), (\d+)\}, Job::(\w+),", re.MULTILINE)
 _CANDIDATE = re.compile(r"(?P<configuration>.+)_(?P<epilogue>plain|c|bias_gelu|bias_gelu_aux)_k(?P<k>\d+)")
-_TEXT_SECTION = re.compile(r"\] \.text(?!\S*PackLines)\S*\s+PROGBITS\s+\w+\s+\w+\s+([0-9a-f]+)")
+_TEXT_SECTION = re.compile(r"\] \.text(?!\S*(?:PackLines|gantry_pack))\S*\s+PROGBITS\s+\w+\s+\w+\s+([0-9a-f]+)")
 _HEADER = """\
 # What ptxas makes of each kernel: scripts/ptxas_record.py, which compares with it.
 # {compiler}
