@@ -308,13 +308,17 @@ typedef struct gantry_group_tensor {
  * `actual` is its number. Refused in a stream that records a CUDA graph. */
 enum { GANTRY_CHECK_NONE = 0, GANTRY_CHECK_DEVICE = 1 };
 
+/* ON: a dependent launch. The kernel may start before the one before it in the stream has ended, and touches memory
+ * only after that, so that results are the same. AUTOMATIC: where a gain is expected, in short GEMMs. */
+enum { GANTRY_DEPENDENT_OFF = 0, GANTRY_DEPENDENT_ON = 1, GANTRY_DEPENDENT_AUTOMATIC = 2 };
+
 typedef struct gantry_call {
   size_t size;
   int64_t m, n, k, batch;
   gantry_matrix a, b, c, d;
   const gantry_argument* arguments;
   int32_t argument_count;
-  int32_t dependent; /* the kernel may start before the one before it in the stream has ended */
+  int32_t dependent; /* GANTRY_DEPENDENT_... */
   void* stream;      /* a CUstream or cudaStream_t; NULL: the default stream */
   void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
   size_t workspace_bytes;
@@ -338,11 +342,11 @@ typedef struct gantry_call {
   const int32_t* scatter_index;
   int64_t scatter_rows;
 } gantry_call;
-#define GANTRY_CALL                                                                                                    \
-  {                                                                                                                    \
-    sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, sizeof(gantry_argument), \
-        NULL, 0, NULL, 0                                                                                               \
+#define GANTRY_CALL                                                                                           \
+  {                                                                                                           \
+    sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, \
+        GANTRY_DEPENDENT_AUTOMATIC, NULL, NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL,  \
+        GANTRY_CHECK_NONE, sizeof(gantry_argument), NULL, 0, NULL, 0                                          \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

@@ -191,6 +191,7 @@ gantry_status read_request(const gantry_gemm_options* given, GemmRequest& out) {
 gantry_status read_call(const gantry_call* given, GemmCall& out, RunOptions& options) {
   gantry_call from = GANTRY_CALL;
   from.argument_size = 0;  // of a caller whose struct has no such field
+  from.dependent = GANTRY_DEPENDENT_OFF;
   if (const gantry_status status = read_struct("gantry_call", given, from); status != GANTRY_OK) return status;
   out.m = from.m;
   out.n = from.n;
@@ -200,7 +201,10 @@ gantry_status read_call(const gantry_call* given, GemmCall& out, RunOptions& opt
   out.b = {from.b.data, from.b.stride, from.b.batch_stride};
   out.c = {from.c.data, from.c.stride, from.c.batch_stride};
   out.d = {from.d.data, from.d.stride, from.d.batch_stride};
-  out.dependent = from.dependent != 0;
+  int dependent = 0;
+  const gantry_status how = read_choice("dependent", from.dependent, GANTRY_DEPENDENT_AUTOMATIC, dependent);
+  if (how != GANTRY_OK) return how;
+  if (dependent != GANTRY_DEPENDENT_AUTOMATIC) out.dependent = dependent == GANTRY_DEPENDENT_ON;
   out.scale_a = {from.scale_a.data, from.scale_a.stride, from.scale_a.k_stride, from.scale_a.batch_stride};
   out.scale_b = {from.scale_b.data, from.scale_b.stride, from.scale_b.k_stride, from.scale_b.batch_stride};
   out.groups = {from.group_offsets, from.group_counts, reinterpret_cast<const GemmGroup*>(from.group_gemms)};

@@ -88,13 +88,21 @@ Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::pl
   if (!ranked) return unexpected(ranked.error());
   const Result<Picked> picked = pick(chooser_for(call), *ranked, stream);
   if (!picked) return unexpected(picked.error());
-  Result<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(call);
+  GemmCall decided = call;
+  decided.dependent = is_dependent(*picked->kernel->design, call);
+  Result<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(decided);
   if (!sizes) return unexpected(sizes.error());
   auto out = std::make_shared<Plan>();
   out->sizes = std::move(*sizes);
   out->kernel = picked->kernel;
   out->wanted = picked->wanted;
   return std::shared_ptr<const Plan>(std::move(out));
+}
+
+bool GemmFunction::State::is_dependent(const GemmDesign& design, const GemmCall& call) {
+  if (call.dependent) return *call.dependent;
+  if (context_->simulated) return false;  // a run ends before the next begins
+  return chooser_for(call).gains_as_dependent(design, typical_extents(request_.options.groups, call.extents()));
 }
 
 Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options) {
@@ -229,7 +237,12 @@ Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
                   " is being compiled and takes its place when it is there";
   }
   out.plan = gemm.explain((*made)->sizes, call);
-  out.gains_as_dependent = chosen->dependent;
+  const GemmDesign& design = *(*made)->kernel->design;
+  if (is_dependent(design, call) && (*made)->sizes.launch().config.dependent) {
+    out.choice += "\nit runs as a dependent launch: it may start before the kernel before it in the stream has ended";
+  }
+  out.gains_as_dependent =
+      chooser_for(call).gains_as_dependent(design, typical_extents(request_.options.groups, call.extents()));
   return out;
 }
 

@@ -33,8 +33,9 @@ std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) {
 }
 
 GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
+  const bool dependent = call.dependent.value_or(false);
   return {call.extents(), call.a,       call.b,       call.c,      call.d,      fusion,
-          call.dependent, call.scale_a, call.scale_b, call.groups, call.gather, call.scatter};
+          dependent,      call.scale_a, call.scale_b, call.groups, call.gather, call.scatter};
 }
 
 }  // namespace
