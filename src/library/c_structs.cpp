@@ -108,13 +108,13 @@ gantry_status read_options(const gantry_context_options* given, ContextOptions& 
   out.machine = kinds[machine];
   out.policy = policies[policy];
   out.device = from.device;
-  if (from.most_kernels > 0) out.most_kernels = from.most_kernels;
-  if (from.most_plans > 0) out.most_plans = from.most_plans;
+  if (from.most_kernels != 0) out.most_kernels = from.most_kernels;
+  if (from.most_plans != 0) out.most_plans = from.most_plans;
   out.compile_threads = from.compile_threads;
   out.cache_directory = text_or(from.cache_directory, "");
   out.tuning_file = text_or(from.tuning_file, "");
   for (int i = 0; i < from.shipped_count; ++i) out.shipped.push_back(text_or(from.shipped[i], ""));
-  if (from.simulated_sms > 0) out.simulated.sms = from.simulated_sms;
+  if (from.simulated_sms != 0) out.simulated.sms = from.simulated_sms;
   out.simulated.seed = from.simulated_seed;
   out.simulated.checker = from.simulated_checker != 0;
   if (const auto tell = from.simulated_progress; tell != nullptr) {
@@ -122,7 +122,7 @@ gantry_status read_options(const gantry_context_options* given, ContextOptions& 
       tell(p.share, p.seconds, p.seconds_left(), user);
     };
   }
-  if (from.simulated_progress_seconds > 0) out.simulated.progress_seconds = from.simulated_progress_seconds;
+  if (from.simulated_progress_seconds != 0) out.simulated.progress_seconds = from.simulated_progress_seconds;
   return GANTRY_OK;
 }
 

@@ -315,18 +315,45 @@ int GemmFunction::State::plans() const {
 
 // ---- The handle
 
-Status GemmFunction::run(const GemmCall& call, const RunOptions& options) const { return state_->run(call, options); }
-Status GemmFunction::can_implement(const GemmCall& call) const { return state_->can_implement(call); }
-Result<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const { return state_->workspace_bytes(call); }
-Result<GemmExplanation> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
+namespace {
+
+Status empty() {
+  return failure_of(RuntimeRule::function_empty,
+                    "this GemmFunction is empty: Context::gemm makes one that computes something");
+}
+
+}  // namespace
+
+Status GemmFunction::run(const GemmCall& call, const RunOptions& options) const {
+  return state_ == nullptr ? empty() : state_->run(call, options);
+}
+Status GemmFunction::can_implement(const GemmCall& call) const {
+  return state_ == nullptr ? empty() : state_->can_implement(call);
+}
+Result<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const {
+  if (state_ == nullptr) return unexpected(empty());
+  return state_->workspace_bytes(call);
+}
+Result<GemmExplanation> GemmFunction::explain(const GemmCall& call) const {
+  if (state_ == nullptr) return unexpected(empty());
+  return state_->explain(call);
+}
 Status GemmFunction::warm_up(const std::vector<GemmExtents>& sizes,
                              const std::function<void(int, int)>& progress) const {
-  return state_->warm_up(sizes, progress);
+  return state_ == nullptr ? empty() : state_->warm_up(sizes, progress);
 }
-void GemmFunction::wait_for_compilations() const { state_->wait_for_compilations(); }
-int GemmFunction::kernels() const { return state_->kernels(); }
-int GemmFunction::plans() const { return state_->plans(); }
-const GemmOptions& GemmFunction::options() const { return state_->options(); }
-const fusion::Graph& GemmFunction::graph() const { return state_->graph(); }
+void GemmFunction::wait_for_compilations() const {
+  if (state_ != nullptr) state_->wait_for_compilations();
+}
+int GemmFunction::kernels() const { return state_ == nullptr ? 0 : state_->kernels(); }
+int GemmFunction::plans() const { return state_ == nullptr ? 0 : state_->plans(); }
+const GemmOptions& GemmFunction::options() const {
+  static const GemmOptions none;
+  return state_ == nullptr ? none : state_->options();
+}
+const fusion::Graph& GemmFunction::graph() const {
+  static const fusion::Graph none;
+  return state_ == nullptr ? none : state_->graph();
+}
 
 }  // namespace gantry

@@ -227,6 +227,15 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   wrong.machine = GANTRY_MACHINE_SIMULATED;
   wrong.policy = -1;
   EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT);
+  wrong.policy = GANTRY_COMPILE_WAIT;
+  wrong.simulated_sms = 2147483646;
+  EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT && no_context == NULL);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "context_option") == 0);
+  EXPECT(reason.actual == 2147483646 && reason.nearest == 4096);
+  wrong.simulated_sms = wrong.most_kernels = wrong.most_plans = wrong.compile_threads = -1;
+  wrong.simulated_progress_seconds = -1;
+  EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_count() == 5);
   EXPECT(gantry_context_is_simulated(NULL) == -1);
   EXPECT(gantry_gemm_kernels(NULL) == -1);
   gantry_context_wait_for_compilations(NULL);

@@ -54,6 +54,47 @@ TEST_F(ContextFailuresTest, WarmUpGivesAReasonForEachSizeThatCannotBe) {
   EXPECT_EQ(gemm->kernels(), 1) << "of the size that can be";
 }
 
+TEST_F(ContextFailuresTest, OptionsOutOfTheirRangesAreAReasonEach) {
+  ContextOptions wrong = options();
+  wrong.most_kernels = 0;
+  wrong.most_plans = -1;
+  wrong.compile_threads = -2;
+  wrong.simulated.sms = std::numeric_limits<int>::max();
+  wrong.simulated.progress_seconds = std::numeric_limits<double>::quiet_NaN();
+  const Context context(wrong);
+  const std::vector<StatusReason>& reasons = context.status().reasons();
+  ASSERT_EQ(reasons.size(), 5U) << context.status().describe();
+  for (const StatusReason& reason : reasons) EXPECT_EQ(reason.rule, to_text(RuntimeRule::context_option));
+  EXPECT_EQ(reasons[0].operand, "most_kernels");
+  EXPECT_EQ(reasons[0].nearest, 1);
+  EXPECT_EQ(reasons[1].sentence, "most_plans is -1: it is 1 to 2147483647; the nearest value that works is 1");
+  EXPECT_EQ(reasons[2].operand, "compile_threads");
+  EXPECT_EQ(reasons[2].nearest, 0);
+  EXPECT_EQ(reasons[3].operand, "simulated.sms");
+  EXPECT_EQ(reasons[3].actual, std::numeric_limits<int>::max());
+  EXPECT_EQ(reasons[3].nearest, 4096);
+  EXPECT_EQ(reasons[4].operand, "simulated.progress_seconds");
+  EXPECT_EQ(context.gemm({}).error().code(), StatusCode::invalid_argument);
+  wrong = options();
+  wrong.simulated.sms = 0;
+  EXPECT_TRUE(is_only(Context(wrong).status(), RuntimeRule::context_option));
+  wrong.simulated.sms = 4096;
+  EXPECT_TRUE(Context(wrong).status()) << Context(wrong).status().describe();
+}
+
+TEST_F(ContextFailuresTest, AFunctionThatNoContextMadeSaysSo) {
+  const GemmFunction none;
+  EXPECT_TRUE(is_only(none.run({}), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.can_implement({}), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.workspace_bytes({}).error(), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.explain({}).error(), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.warm_up({{64, 64, 64, 1}}), RuntimeRule::function_empty));
+  none.wait_for_compilations();
+  EXPECT_EQ(none.kernels() + none.plans(), 0);
+  EXPECT_EQ(none.options().tile.m, 0);
+  EXPECT_EQ(none.graph().argument_count, 0);
+}
+
 TEST_F(ContextFailuresTest, ACheckedRunOfNoGroupsFindsNothingWrong) {
   const Context context(options());
   const auto gemm =
