@@ -31,14 +31,6 @@ std::string octal(mode_t mode) {
   return out;
 }
 
-const char* kind_of(mode_t mode) {
-  return S_ISLNK(mode)    ? "is a symbolic link"
-         : S_ISDIR(mode)  ? "is a folder"
-         : S_ISFIFO(mode) ? "is a named pipe"
-         : S_ISSOCK(mode) ? "is a socket"
-                          : "is a device";
-}
-
 Status not_written() { return failure_of(RuntimeRule::file_not_written, "no file could be written: " + reason()); }
 
 // A new file with these bytes.
@@ -74,6 +66,14 @@ std::string plain_path(const std::string& path) {
 }
 
 }  // namespace
+
+const char* kind_of(mode_t mode) {
+  return S_ISLNK(mode)    ? "is a symbolic link"
+         : S_ISDIR(mode)  ? "is a folder"
+         : S_ISFIFO(mode) ? "is a named pipe"
+         : S_ISSOCK(mode) ? "is a socket"
+                          : "is a device";
+}
 
 bool write_whole(int file, std::string_view bytes) {
   while (!bytes.empty()) {

@@ -64,6 +64,9 @@ class PrivateFolder {
   Trust trust_ = Trust::own;
 };
 
+// What a file is that is no plain one, for the end of a sentence: "is a named pipe".
+const char* kind_of(mode_t mode);
+
 // Writes all of the bytes to an open file. False where that failed, which errno says more of.
 [[nodiscard]] bool write_whole(int file, std::string_view bytes);
 

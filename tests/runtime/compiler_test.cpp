@@ -1,5 +1,6 @@
 // The compiler is found where the environment says, or a sentence says what is missing.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <gantry/runtime/device.hpp>
 #include <gantry/runtime/module.hpp>
@@ -106,6 +107,17 @@ TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
 }
 
 // The same number of a file is used again by the second; the loader must not take it for the first.
+TEST(Module, ThatIsAPipeAFolderOrADeviceIsNotWaitedFor) {
+  const Folder folder;
+  const std::string pipe = folder / "libpipe\x1b.so";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Module module(pipe);
+  EXPECT_TRUE(is_only(module.status(), RuntimeRule::module_not_loaded));
+  EXPECT_EQ(module.status().describe(), folder / "libpipe\\x1b.so could not be loaded: it is a named pipe");
+  EXPECT_EQ(Module(folder.path()).status().describe(), folder.path() + " could not be loaded: it is a folder");
+  EXPECT_EQ(Module("/dev/zero").status().describe(), "/dev/zero could not be loaded: it is a device");
+}
+
 TEST(Module, IsLoadedFromMemoryAndEachImageIsItsOwn) {
   const Module first = Module::from_image(read(GANTRY_ANSWER_41), "the first"),
                second = Module::from_image(read(GANTRY_ANSWER_42), "the second"),
