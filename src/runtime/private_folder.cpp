@@ -59,6 +59,17 @@ void each_name(int folder, Visit visit) {
   closedir(list);
 }
 
+// Makes a folder and those above it that are missing, closed to others whatever the mask of the process is. 0, or what
+// errno has of the first that could not be made.
+int make_closed(const fs::path& path) {
+  if (mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST) return 0;
+  const int error = errno;
+  const fs::path parent = path.parent_path();
+  if (error != ENOENT || parent.empty() || parent == path) return error;
+  if (const int above = make_closed(parent); above != 0) return above;
+  return mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST ? 0 : errno;
+}
+
 // The path without what would make a link be followed: a slash, or "/.", at its end.
 std::string plain_path(const std::string& path) {
   const fs::path normal = fs::path(path).lexically_normal();
@@ -118,11 +129,8 @@ Result<PrivateFolder> PrivateFolder::open(const std::string& path, Trust trust) 
     return unexpected(failure_of(rule, std::move(sentence), out.path_));
   };
   if (trust == Trust::own) {
-    std::error_code error;
-    const fs::path parent = fs::path(out.path_).parent_path();
-    if (!parent.empty()) fs::create_directories(parent, error);
-    if (mkdir(out.path_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-      return refused(RuntimeRule::folder_not_made, "it cannot be made: " + (error ? error.message() : reason()));
+    if (const int error = make_closed(out.path_); error != 0) {
+      return refused(RuntimeRule::folder_not_made, std::string("it cannot be made: ") + std::strerror(error));
     }
   }
   struct stat facts = {};
@@ -143,17 +151,24 @@ Result<PrivateFolder> PrivateFolder::open(const std::string& path, Trust trust) 
   return out;
 }
 
+// A folder that users share has the sticky bit, or one that gives files its group; a home has other files. The tag is
+// proof where nobody else can have put it there.
+bool PrivateFolder::is_caches_alone(const struct stat& facts) const {
+  if ((facts.st_mode & (S_ISVTX | S_ISGID | S_ISUID)) != 0) return false;
+  const Result<std::string> tag = read(kTagName);
+  return tag ? *tag == kTag : files().empty();
+}
+
 Status PrivateFolder::check(struct stat facts) const {
   const bool ours = facts.st_uid == geteuid();
   if (trust_ == Trust::own && ours && (facts.st_mode & kOthers) != 0) {
-    // Made private where it is a cache or will be one, and not where it is somebody's home.
-    const std::vector<FileFacts> inside = files();
-    bool cache = inside.empty();
-    for (const FileFacts& file : inside) cache = cache || file.name == kTagName;
-    if (cache && fchmod(descriptor(), S_IRWXU) == 0) facts.st_mode &= ~kOthers;
+    const bool closable = is_caches_alone(facts);
+    if (closable && fchmod(descriptor(), S_IRWXU) == 0) facts.st_mode &= ~kOthers;
     if ((facts.st_mode & kOthers) != 0) {
+      const char* const advice =
+          closable ? "; chmod 700 closes it" : ", and it is not the cache's alone; name another folder";
       return failure_of(RuntimeRule::open_to_others,
-                        "others can enter it, its mode being " + octal(facts.st_mode) + "; chmod 700 closes it", path_);
+                        "others can enter it, its mode being " + octal(facts.st_mode) + advice, path_);
     }
   }
   if (const Status trusted = check_trust(facts, trust_); !trusted) return with_words_before("it ", trusted);

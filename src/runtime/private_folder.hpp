@@ -56,6 +56,8 @@ class PrivateFolder {
 
  private:
   void hold(int descriptor);
+  // Nothing but the cache is in it, or will be.
+  bool is_caches_alone(const struct stat& facts) const;
   // Makes it private where it may; or says why it is not relied on.
   Status check(struct stat facts) const;
 
