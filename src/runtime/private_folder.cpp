@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 
@@ -86,7 +87,40 @@ const char* kind_of(mode_t mode) {
                           : "is a device";
 }
 
+namespace {
+
+// A write beyond the process's limit on files raises a signal that ends the program. Held off, the write fails with
+// EFBIG, which is said like any other failure; the signal is then of this thread, and taken.
+class NoSignalOfLargeFiles {
+ public:
+  NoSignalOfLargeFiles() {
+    sigset_t pending;
+    sigemptyset(&only_);
+    sigaddset(&only_, SIGXFSZ);
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &only_, &before_);
+  }
+  NoSignalOfLargeFiles(const NoSignalOfLargeFiles&) = delete;
+  NoSignalOfLargeFiles& operator=(const NoSignalOfLargeFiles&) = delete;
+  ~NoSignalOfLargeFiles() {
+    const int error = errno;
+    const timespec now = {};
+    while (!was_pending_ && sigtimedwait(&only_, nullptr, &now) == SIGXFSZ) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t only_{}, before_{};
+  bool was_pending_ = false;
+};
+
+}  // namespace
+
 bool write_whole(int file, std::string_view bytes) {
+  const NoSignalOfLargeFiles guard;
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
