@@ -72,8 +72,8 @@ Context::State::State(const ContextOptions& asked)
   if (!path.empty()) tuning = TuningFile::read(path);
   if (!asked.tuning_file.empty() && access(path.c_str(), F_OK) != 0) {
     const std::string sentence = "there is no tuning file " + runtime::one_line(path);
-    notes =
-        runtime::with_reasons_of(notes, runtime::failure_of(runtime::RuntimeRule::tuning_file_missing, sentence, path));
+    notes = runtime::with_reasons_of(
+        notes, runtime::failure_of(runtime::RuntimeRule::tuning_file_missing, sentence, runtime::one_line(path)));
   }
   const std::string before = "what cannot be read of the tuning file " + runtime::one_line(path) + ": ";
   notes = runtime::with_reasons_of(notes, runtime::with_words_before(before, runtime::unread_lines(tuning)));

@@ -41,6 +41,7 @@ Status one_line_each(const Status& status) {
   Status out;
   for (StatusReason reason : status.reasons()) {
     reason.sentence = one_line(reason.sentence);
+    reason.operand = one_line(reason.operand);
     out.add(std::move(reason));
   }
   return out;

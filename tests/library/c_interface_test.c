@@ -178,6 +178,7 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   call.argument_count = 1;
   EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
   EXPECT(strchr(gantry_error_message(), '\x1b') == NULL && strstr(gantry_error_message(), "bias\\x1b[2J") != NULL);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.operand, "bias\\x1b[2J\\x0a") == 0);
   call.argument_count = 2;
   call.arguments = NULL;
   EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);

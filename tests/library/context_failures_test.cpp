@@ -82,6 +82,17 @@ TEST_F(ContextFailuresTest, OptionsOutOfTheirRangesAreAReasonEach) {
   EXPECT_TRUE(Context(wrong).status()) << Context(wrong).status().describe();
 }
 
+TEST_F(ContextFailuresTest, NamesOfACallersAreFitForATerminalInEveryPartOfAReason) {
+  const Context context(options());
+  const auto gemm = context.gemm({.epilogue = "d = acc + row(bias)"});
+  GemmCall wrong = call(512, 512, 512);
+  wrong.arguments = {{"bias", address(4)}, {"b\x1b[31m\n", address(4)}};
+  const Status refused = gemm->run(wrong);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.reasons()[0].operand, "b\\x1b[31m\\x0a");
+  EXPECT_EQ(refused.describe().find('\x1b'), std::string::npos);
+}
+
 TEST_F(ContextFailuresTest, AFunctionThatNoContextMadeSaysSo) {
   const GemmFunction none;
   EXPECT_TRUE(is_only(none.run({}), RuntimeRule::function_empty));
