@@ -26,6 +26,10 @@ class Exports(unittest.TestCase):
         cls.names = exported()
 
     def test_the_library_has_the_name_that_programs_ask_for(self):
+        with open(os.environ["GANTRY_HEADER"], encoding="utf-8") as file:
+            version = dict(re.findall(r"#define GANTRY_VERSION_(MAJOR|MINOR) (\d+)", file.read()))
+        interface = version["MAJOR"] if version["MAJOR"] != "0" else "0." + version["MINOR"]
+        self.assertEqual(os.environ["GANTRY_SONAME"], "libgantry.so." + interface)
         with open(os.environ["GANTRY_LIBRARY"], "rb") as file:
             data = file.read()
         self.assertIn(b"\0" + os.environ["GANTRY_SONAME"].encode() + b"\0", data)
