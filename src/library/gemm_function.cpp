@@ -285,13 +285,13 @@ Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
     changed_.wait(lock);
   }
   for (const Kernel* kernel : wanted) {
-    for (const StatusReason& reason : kernel->problem.reasons()) out.add(reason);
     if (kernel->stage == Kernel::Stage::absent) {
       const std::string name = to_text(kernel->design->options).c_str();
       out = with_reasons_of(
           std::move(out),
           failure_of(RuntimeRule::kernel_missing, name + " is not in the cache, and the policy is never to compile"));
     }
+    for (const StatusReason& reason : kernel->problem.reasons()) out.add(reason);
   }
   return out;
 }

@@ -89,7 +89,8 @@ class SimulatedMachine : public Machine {
   std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(const runtime::KernelCache& cache,
                                                                          const runtime::GemmSpec& spec) const override {
     const std::optional<runtime::CachedKernel> found = runtime::find_simulated(cache, compiler_, spec);
-    if (!found || !*found) return std::nullopt;
+    if (!found || found->refused()) return std::nullopt;
+    if (!*found) return unexpected(found->status);
     return wrapped(runtime::SimulatedGemm::load(*found, spec));
   }
 

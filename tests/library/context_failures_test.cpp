@@ -164,6 +164,26 @@ TEST_F(ContextFailuresTest, AKernelIsLoadedOutsideOfWhatAnyThreadRecords) {
   EXPECT_EQ(fake_gpu().guarded_loads, before + 1);
 }
 
+TEST_F(ContextFailuresTest, AShippedKernelThatWasAlteredIsNamed) {
+  ASSERT_TRUE(Context(options()).gemm({})->run(call(8192, 8192, 8192)));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "cache")) {
+    if (entry.path().extension() == ".kernel")
+      write(folder_ / "shipped/" + entry.path().filename().string(), "altered");
+  }
+  ContextOptions never = options(CompilePolicy::never);
+  never.cache_directory = folder_ / "other";
+  never.shipped = {folder_ / "shipped"};
+  const auto gemm = Context(never).gemm({});
+  for (const Status& refused : {gemm->run(call(8192, 8192, 8192)), gemm->warm_up({{8192, 8192, 8192, 1}})}) {
+    EXPECT_EQ(refused.code(), StatusCode::no_kernel) << refused.describe();
+    EXPECT_TRUE(has(refused, RuntimeRule::kernel_missing) && has(refused, RuntimeRule::entry_damaged));
+    EXPECT_THAT(refused.describe(), HasSubstr(folder_ / "shipped/"));
+    EXPECT_THAT(refused.describe(), HasSubstr("it was altered or cut off"));
+  }
+  never.policy = CompilePolicy::wait;
+  EXPECT_TRUE(Context(never).gemm({})->run(call(8192, 8192, 8192)));
+}
+
 TEST_F(ContextFailuresTest, AKeptKernelThatTheDriverRefusesIsCompiledAnew) {
   ASSERT_TRUE(Context(options()).gemm({})->run(call(8192, 8192, 8192)));
   EXPECT_EQ(fake_nvrtc().compiled, 1);
