@@ -11,6 +11,9 @@ static_assert(sizeof(gantry_group) == sizeof(gantry::GemmGroup) &&
               offsetof(gantry_group, a) == offsetof(gantry::GemmGroup, a) &&
               offsetof(gantry_group, stride_d) == offsetof(gantry::GemmGroup, stride_d) &&
               sizeof(gantry_group_tensor) == sizeof(gantry::GemmGroupTensor));
+static_assert(static_cast<int>(gantry::GemmSchedule::automatic) == GANTRY_SCHEDULE_AUTOMATIC &&
+              static_cast<int>(gantry::GemmSchedule::cooperative) == GANTRY_SCHEDULE_COOPERATIVE &&
+              static_cast<int>(gantry::GemmSchedule::pingpong) == GANTRY_SCHEDULE_PINGPONG);
 
 namespace gantry::c_interface {
 
@@ -176,6 +179,8 @@ gantry_status read_request(const gantry_gemm_options* given, GemmRequest& out) {
   o.gather_a = from.gather_a != 0;
   if (status == GANTRY_OK) status = read_choice("the scatter", from.scatter_d, GANTRY_SCATTER_ORDERED, o.scatter_d);
   if (status == GANTRY_OK) status = read_choice("the gate", from.gate, GANTRY_GATE_INTERLEAVED, o.gate);
+  if (status == GANTRY_OK) status = read_choice("the schedule", from.schedule, GANTRY_SCHEDULE_PINGPONG, o.schedule);
+  o.swapped = from.swapped != 0;
   if (status == GANTRY_OK) status = check_array("functions", from.function_count, from.functions);
   if (status == GANTRY_OK) status = read_expected(from, out);
   if (status != GANTRY_OK) return status;

@@ -339,6 +339,47 @@ TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
   gantry_context_destroy(context);
 }
 
+TEST_F(ContextTest, TakesTheScheduleAndSwappedOperandsFromC) {
+  gantry_context_options on = GANTRY_CONTEXT_OPTIONS;
+  const std::string cache = folder_ / "cache";
+  on.machine = GANTRY_MACHINE_GPU;
+  on.cache_directory = cache.c_str();
+  gantry_context* context = nullptr;
+  ASSERT_EQ(gantry_context_create(&on, &context), GANTRY_OK) << gantry_error_message();
+  gantry_call call = GANTRY_CALL;
+  call.m = call.n = call.k = 512;
+  call.a.data = address(1);
+  call.b.data = address(2);
+  call.d.data = address(3);
+  const auto explained = [&](const gantry_gemm_options& options) {
+    gantry_gemm* gemm = nullptr;
+    if (gantry_gemm_create(context, &options, &gemm) != GANTRY_OK) return std::string(gantry_error_message());
+    std::string text(4000, ' ');
+    EXPECT_EQ(gantry_gemm_explain(gemm, &call, text.data(), text.size(), nullptr), GANTRY_OK) << gantry_error_message();
+    gantry_gemm_destroy(gemm);
+    return text;
+  };
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  options.tile_m = 192;
+  options.tile_n = 96;
+  EXPECT_THAT(explained(options), HasSubstr("192x96x64 pingpong"));
+  options.schedule = GANTRY_SCHEDULE_COOPERATIVE;
+  EXPECT_THAT(explained(options), HasSubstr("the tile has 192 rows: "));
+  options.tile_m = 128;
+  EXPECT_THAT(explained(options), HasSubstr("128x96x64 cooperative"));
+  options.schedule = GANTRY_SCHEDULE_PINGPONG;
+  EXPECT_THAT(explained(options), HasSubstr("128x96x64 pingpong"));
+  options.schedule = 3;
+  EXPECT_THAT(explained(options), HasSubstr("the schedule is 3: it is 0 to 2"));
+  options = GANTRY_GEMM_OPTIONS;
+  options.tile_m = 8;
+  options.tile_n = 64;
+  EXPECT_THAT(explained(options), HasSubstr("those of swapped operands"));
+  options.swapped = 1;
+  EXPECT_THAT(explained(options), HasSubstr("8x64x64 cooperative 1x1 bf16 swapped"));
+  gantry_context_destroy(context);
+}
+
 TEST_F(ContextTest, HasAKernelOfItsOwnForADThatTmaCannotAddress) {
   const Context context(options());
   const auto gemm = context.gemm({});
