@@ -1,6 +1,6 @@
 """What libgantry's shared library is called and shows: the C interface, contexts, devices, status and report, and no more.
 
-Run with GANTRY_LIBRARY (the shared library), GANTRY_HEADER (gantry.h), GANTRY_NM and GANTRY_SONAME.
+Run with GANTRY_LIBRARY (the shared library), GANTRY_HEADER (gantry.h), GANTRY_C_PAGE (docs/reference/c.md), GANTRY_NM and GANTRY_SONAME.
 """
 import os
 import re
@@ -41,6 +41,18 @@ class Exports(unittest.TestCase):
         self.assertGreater(len(declared), 20)
         self.assertEqual([name for name in declared if name not in self.names], [])
         self.assertEqual([name for name in self.names if name.startswith("gantry_") and name not in declared], [])
+
+    def test_every_name_that_callers_need_is_on_the_page(self):
+        with open(os.environ["GANTRY_HEADER"], encoding="utf-8") as file:
+            text = file.read()
+        with open(os.environ["GANTRY_C_PAGE"], encoding="utf-8") as file:
+            page = file.read()
+        functions = re.findall(r"GANTRY_C_API [^;(]*?(gantry_\w+)\(", text)
+        statuses = re.findall(r"(GANTRY_\w+) = (\d+)", text[text.index("typedef int32_t gantry_status"):text.index("};")])
+        self.assertGreater(len(statuses), 9)
+        self.assertEqual([name for name in functions if f"`{name}`" not in page], [])
+        self.assertEqual([name for name, number in statuses if f"| `{name}` | {number} |" not in page], [])
+        self.assertEqual(sorted(set(re.findall(r"`(gantry_\w+)`", page)) - set(functions)), ["gantry_status"])
 
     def test_members_of_report_can_be_called(self):
         for member in ("text() const", "json() const", "has("):
