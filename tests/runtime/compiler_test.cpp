@@ -94,6 +94,18 @@ TEST(Compiler, WorksInATemporaryFolderWhoseNameNobodyKnows) {
   EXPECT_EQ(done.bytes, "fine") << done.status.describe();
 }
 
+// The kernel finds no interpreter for it: the program is there, and cannot be started.
+TEST(Nvcc, ThatCannotBeStartedIsNotTakenForOneThatIsMute) {
+  const Folder folder;
+  const std::string program = folder / "nvcc";
+  write(program, "#!/nowhere/sh\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Status status = Compiler::find({.nvcc = program, .cuda_home = {}, .path = {}}).status();
+  EXPECT_TRUE(is_only(status, RuntimeRule::process_not_started));
+  EXPECT_EQ(status.describe(),
+            program + " could not be asked for its version: it could not be started: No such file or directory");
+}
+
 TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
   const Module maths("libm.so.6");
   ASSERT_TRUE(maths) << maths.status().describe();
