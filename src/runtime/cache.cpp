@@ -199,7 +199,9 @@ std::string origin_of(const CachedKernel& kernel) {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "compiled in %.1f s", kernel.seconds);
   if (!kernel.note) return std::string(seconds) + "; " + in_one_sentence(kernel.note);
-  return std::string(seconds) + (kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
+  return std::string(seconds) + (kernel.repaired  ? ", in place of a damaged cache entry"
+                                 : kernel.passing ? " and kept until this program ends"
+                                                  : " and kept in the cache");
 }
 
 std::string KernelCache::default_directory() {
@@ -335,6 +337,7 @@ CachedKernel KernelCache::make(const Request& request) const {
   out.note = with_words_before("the kernel could not be kept in " + one_line(directory()) + ": ",
                                own.write(request.name, sealed));
   tidy(own, request.stem, limit(), request.name);
+  out.passing = folders_->temporary;
   return out;
 }
 

@@ -274,6 +274,8 @@ TEST_F(Cache, InAFolderThatCannotBeWrittenUsesATemporaryOneAndSaysSo) {
     const CachedKernel kernel = cache.get(compiler_, {.text = "one"});
     ASSERT_TRUE(kernel) << kernel.status.describe();
     EXPECT_EQ(cache.contents().kernels, 1);
+    EXPECT_NE(origin_of(kernel).find(" and kept until this program ends"), std::string::npos) << origin_of(kernel);
+    EXPECT_NE(origin_of(get("one")).find(" and kept in the cache"), std::string::npos);
   }
   EXPECT_FALSE(fs::exists(temporary));
   EXPECT_TRUE(cache_.note()) << cache_.note().describe();

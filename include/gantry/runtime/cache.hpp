@@ -46,6 +46,7 @@ struct [[nodiscard]] CachedKernel {
   std::string image{};    // verified bytes
   bool compiled = false;  // now; otherwise it was there
   bool repaired = false;  // there was an entry, and it was damaged
+  bool passing = false;   // the cache goes when this program ends
   double seconds = 0;     // that the compiler took
   Status status{};        // why there is no image
   Status note{};          // why the cache was not used, or could not keep the kernel
