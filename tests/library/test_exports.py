@@ -58,6 +58,12 @@ class Exports(unittest.TestCase):
         for member in ("text() const", "json() const", "has("):
             self.assertTrue(any(name.startswith("gantry::Report::" + member) for name in self.names), member)
 
+    def test_no_template_of_the_standard_library_is_shown(self):
+        nm = [os.environ["GANTRY_NM"], "-D", "--defined-only", os.environ["GANTRY_LIBRARY"]]
+        lines = subprocess.run(nm, check=True, capture_output=True, text=True).stdout.splitlines()
+        names = [line.split()[-1] for line in lines]
+        self.assertEqual([name for name in names if not re.match(r"gantry_|_ZT?[VIS]?N?K?6gantry|_ZNK?6gantry", name)], [])
+
     def test_nothing_of_the_inside_is_shown(self):
         def is_ours(name):
             # Functions of std's templates are named after what they return.
