@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 
@@ -70,8 +71,11 @@ Context::State::State(const ContextOptions& asked)
   notes = runtime::with_reasons_of(notes, cache.note());
   const std::string path = asked.tuning_file.empty() ? runtime::tuning_path() : asked.tuning_file;
   if (!path.empty()) tuning = TuningFile::read(path);
-  if (!asked.tuning_file.empty() && access(path.c_str(), F_OK) != 0) {
-    const std::string sentence = "there is no tuning file " + runtime::one_line(path);
+  const char* const variable = std::getenv("GANTRY_TUNING");
+  const bool by_variable = asked.tuning_file.empty() && variable != nullptr && *variable != '\0';
+  if ((by_variable || !asked.tuning_file.empty()) && access(path.c_str(), F_OK) != 0) {
+    const std::string sentence =
+        "there is no tuning file " + runtime::one_line(path) + (by_variable ? ", which GANTRY_TUNING names" : "");
     notes = runtime::with_reasons_of(
         notes, runtime::failure_of(runtime::RuntimeRule::tuning_file_missing, sentence, runtime::one_line(path)));
   }

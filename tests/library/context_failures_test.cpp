@@ -267,6 +267,9 @@ TEST_F(ContextFailuresTest, ATuningFileThatIsNoneIsANote) {
   EXPECT_EQ(rules("/dev/zero"), only(TuningRule::not_plain));
   EXPECT_EQ(rules(folder_.path()), only(TuningRule::not_plain));
   EXPECT_EQ(rules(folder_ / "missing"), std::vector<std::string>{to_text(RuntimeRule::tuning_file_missing)});
+  const Status by_variable = Context(options()).notes();
+  EXPECT_TRUE(is_only(by_variable, RuntimeRule::tuning_file_missing));
+  EXPECT_EQ(by_variable.describe(), "there is no tuning file " + folder_ / "tuning" + ", which GANTRY_TUNING names");
   write(folder_ / "empty", "");
   EXPECT_TRUE(rules(folder_ / "empty").empty());
   std::filesystem::resize_file(folder_ / "empty", (std::uintmax_t{64} << 20) + 1);
