@@ -1,8 +1,8 @@
 # The installed package: headers, the libraries, targets, what find_package(gantry) and pkg-config read, the licence and the
 # documentation. gantry::gantry is headers alone, gantry::planning has what they would make inline, gantry::runtime compiles
-# and loads kernels at run time, and all three need nothing else, not even these headers at run time; gantry::sim,
-# gantry::library_shared and gantry::library_static are there where the package was built with the simulated SM and
-# Boost.Context is found.
+# and loads kernels at run time, and all three need nothing else, not even these headers at run time; gantry::library_shared
+# is there where the package was built with the simulated SM, for projects in C too; gantry::sim and gantry::library_static
+# where Boost.Context is found besides.
 
 include(CMakePackageConfigHelpers)
 
@@ -10,7 +10,8 @@ set(_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gantry")
 
 install(TARGETS gantry_headers gantry_planning gantry_runtime EXPORT gantryTargets)
 if(TARGET gantry_sim)
-  install(TARGETS gantry_sim gantry_simulated gantry_shared gantry_static EXPORT gantrySimTargets)
+  install(TARGETS gantry_shared EXPORT gantryTargets)
+  install(TARGETS gantry_sim gantry_simulated gantry_static EXPORT gantrySimTargets)
   install(EXPORT gantrySimTargets NAMESPACE gantry:: DESTINATION "${_config_dir}")
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gantry" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One visit to a GPU for grouped GEMMs: results, memcheck, graphs, and races against cuBLASLt in a loop and torch._grouped_mm; of
 # pointer arrays the results, and races against groups of rows of the same sizes. Needs build/visit with the program
-# `gantry`, `libgantry.so.0` and the libraries that they load.
+# `gantry`, `libgantry.so.0.1` and the libraries that they load.
 #
 #   scripts/grouped_visit.sh [results|races|pointers|pointer_races]
 set -uo pipefail

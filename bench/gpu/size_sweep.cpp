@@ -254,7 +254,7 @@ class Sweep {
       const auto kept = std::make_shared<const runtime::LoadedGemmPlan>(*plan);
       const TileSchedule& t = cost.schedule;
       all.push_back({name_of(d) + " " + (t.split_tiles == 0 ? "whole" : "split" + std::to_string(t.parts)) + " " +
-                         (call.dependent ? "dependent" : "alone") + " " + std::to_string(cost.milliseconds * 1e3),
+                         (*call.dependent ? "dependent" : "alone") + " " + std::to_string(cost.milliseconds * 1e3),
                      [kept] {
                        if (!kept->run(nullptr)) std::exit(1);
                      },

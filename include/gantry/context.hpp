@@ -59,7 +59,7 @@ struct RunProgress {
 // The simulated SM, which behaves as an H200's. Kernels for it are compiled by the C++ compiler that is there. A run
 // ends before it returns, works on the host's memory, and fails where the checker finds a mistake.
 struct SimulatedMachineOptions {
-  int sms = 8;  // that hold a CTA each
+  int sms = 8;  // that hold a CTA each, at most 4096
   std::uint64_t seed = 0;
   bool checker = true;
   // Called when a run begins, every so many seconds while it goes on, and, with a share of 1, when it has ended well.
@@ -132,6 +132,8 @@ struct GemmExplanation {
   std::string text() const { return choice + "\n" + plan; }
 };
 
+// Made by Context::gemm. One that is made without a context, or was moved from, computes nothing, and every call says
+// so.
 class GANTRY_API GemmFunction {
  public:
   Status run(const GemmCall& call, const RunOptions& options = {}) const;

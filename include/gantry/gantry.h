@@ -91,6 +91,8 @@ typedef struct gantry_reason {
   const char* sentence;
 } gantry_reason;
 GANTRY_C_API int32_t gantry_error_count(void);
+/* `index` counts from 0. Texts stay until the next failure of this thread, and asking for a reason that is not there is
+ * one. */
 GANTRY_C_API gantry_status gantry_error_reason(int32_t index, gantry_reason* out);
 
 /* ---- Element types */
@@ -181,6 +183,9 @@ enum { GANTRY_GROUPS_NONE = 0, GANTRY_GROUPS_ALONG_M = 1, GANTRY_GROUPS_ALONG_K 
  * of B are the gate's, as chunk(2) cuts them; INTERLEAVED: every second one from the first on. */
 enum { GANTRY_GATE_HALVES = 0, GANTRY_GATE_INTERLEAVED = 1 };
 
+/* COOPERATIVE: two warpgroups share a tile. PINGPONG: they take turns, each with a tile of its own. */
+enum { GANTRY_SCHEDULE_AUTOMATIC = 0, GANTRY_SCHEDULE_COOPERATIVE = 1, GANTRY_SCHEDULE_PINGPONG = 2 };
+
 /* Rows of D by an index. STORE: each row of D is named once at most. ADD: rows are added to what is there, f32, in no
  * fixed order. ORDERED: in the order of the GEMM's rows, by a second kernel, with the same bits on every run. */
 enum { GANTRY_SCATTER_NONE = 0, GANTRY_SCATTER_STORE = 1, GANTRY_SCATTER_ADD = 2, GANTRY_SCATTER_ORDERED = 3 };
@@ -218,11 +223,13 @@ typedef struct gantry_gemm_options {
   const int64_t* expected_rows;
   const gantry_size* expected_gemms;
   int32_t expected_row_count, expected_gemm_count;
+  int32_t schedule; /* GANTRY_SCHEDULE_... */
+  int32_t swapped;  /* the kernel computes D^T = B A^T, as tiles of fewer than 64 rows need */
 } gantry_gemm_options;
 #define GANTRY_GEMM_OPTIONS                                                                                          \
   {                                                                                                                  \
     sizeof(gantry_gemm_options), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, \
-        0, sizeof(gantry_function), NULL, NULL, 0, 0                                                                 \
+        0, sizeof(gantry_function), NULL, NULL, 0, 0, GANTRY_SCHEDULE_AUTOMATIC, 0                                   \
   }
 
 /* `options` may be NULL: bf16, "d = acc". The gemm keeps its context alive. */
@@ -308,13 +315,17 @@ typedef struct gantry_group_tensor {
  * `actual` is its number. Refused in a stream that records a CUDA graph. */
 enum { GANTRY_CHECK_NONE = 0, GANTRY_CHECK_DEVICE = 1 };
 
+/* ON: a dependent launch. The kernel may start before the one before it in the stream has ended, and touches memory
+ * only after that, so that results are the same. AUTOMATIC: where a gain is expected, in short GEMMs. */
+enum { GANTRY_DEPENDENT_OFF = 0, GANTRY_DEPENDENT_ON = 1, GANTRY_DEPENDENT_AUTOMATIC = 2 };
+
 typedef struct gantry_call {
   size_t size;
   int64_t m, n, k, batch;
   gantry_matrix a, b, c, d;
   const gantry_argument* arguments;
   int32_t argument_count;
-  int32_t dependent; /* the kernel may start before the one before it in the stream has ended */
+  int32_t dependent; /* GANTRY_DEPENDENT_... */
   void* stream;      /* a CUstream or cudaStream_t; NULL: the default stream */
   void* workspace;   /* memory of the device at a multiple of 16 bytes, with any contents; NULL: the context's own */
   size_t workspace_bytes;
@@ -338,11 +349,11 @@ typedef struct gantry_call {
   const int32_t* scatter_index;
   int64_t scatter_rows;
 } gantry_call;
-#define GANTRY_CALL                                                                                                    \
-  {                                                                                                                    \
-    sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, 0, NULL, \
-        NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL, GANTRY_CHECK_NONE, sizeof(gantry_argument), \
-        NULL, 0, NULL, 0                                                                                               \
+#define GANTRY_CALL                                                                                           \
+  {                                                                                                           \
+    sizeof(gantry_call), 0, 0, 0, 1, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, {NULL, -1, -1}, NULL, 0, \
+        GANTRY_DEPENDENT_AUTOMATIC, NULL, NULL, 0, NULL, NULL, {NULL, -1, -1, -1}, {NULL, -1, -1, -1}, NULL,  \
+        GANTRY_CHECK_NONE, sizeof(gantry_argument), NULL, 0, NULL, 0                                          \
   }
 
 /* Launches into the stream. On the simulated SM it computes before it returns. */

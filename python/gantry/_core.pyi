@@ -38,7 +38,7 @@ class Call:
         strides: tuple[tuple[int, int], ...],
         scales: tuple[tuple[int, int, int], tuple[int, int, int]],
         arguments: tuple[tuple[str, bool, int, int], ...],
-        dependent: bool = False,
+        dependent: bool | None = None,
         rows: tuple[int, int] = (0, 0),
         check: bool = False,
     ) -> None: ...

@@ -69,7 +69,7 @@ def gemm(
     tile: tuple[int, int] = (0, 0),
     cluster: tuple[int, int] = (0, 0),
     stages: int = 0,
-    dependent: bool = False,
+    dependent: bool | None = None,
     stream: Any = None,
     context: Context | None = None,
     arguments: Mapping[str, Any] | None = None,
@@ -112,7 +112,7 @@ def gemm(
     ``check``      True: each run reads the groups from the device first, and refuses wrong ones by their numbers
     ``block_scales``   of 8-bit floats, a pair of float32 factors, of A and of B: one for each row and 128 of K,
                    (M, K / 128), or for 128 rows and 128 of K, (M / 128, K / 128)
-    ``promote``, ``tile``, ``cluster``, ``stages``, ``dependent``   as in gantry.h
+    ``promote``, ``tile``, ``cluster``, ``stages``, ``dependent``   as in gantry.h; None: where a gain is expected
     ``stream``     for arrays of a library without a current stream: a number, or a stream of any library
     ``context``    a :class:`Context`; by default one for each GPU, and one simulated SM
     ``arguments``  arguments of the epilogue whose names are taken by options

@@ -25,7 +25,7 @@ class Options:
     cluster: tuple[int, int] = (0, 0)
     stages: int = 0
     functions: tuple[tuple[str, str, str], ...] = ()
-    dependent: bool = False
+    dependent: bool | None = None
     gate: str = "halves"
     groups_along: str = "m"
     expected_rows: tuple[int, ...] = ()

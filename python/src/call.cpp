@@ -75,14 +75,17 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   static const char* names[] = {"gemm",      "sizes", "strides", "scales", "arguments",
                                 "dependent", "rows",  "check",   nullptr};
   PyObject *gemm = nullptr, *matrices = nullptr, *arguments = nullptr, *scale_a = nullptr, *scale_b = nullptr;
+  PyObject* dependent = Py_None;
   long long m = 0, n = 0, k = 0, batch = 0, gather_rows = 0, scatter_rows = 0;
-  int dependent = 0, check = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "O!(LLLL)O!(O!O!)O!|p(LL)p", const_cast<char**>(names), gemm_type,
+  int check = 0;
+  if (PyArg_ParseTupleAndKeywords(positional, named, "O!(LLLL)O!(O!O!)O!|O(LL)p", const_cast<char**>(names), gemm_type,
                                   &gemm, &m, &n, &k, &batch, &PyTuple_Type, &matrices, &PyTuple_Type, &scale_a,
                                   &PyTuple_Type, &scale_b, &PyTuple_Type, &arguments, &dependent, &gather_rows,
                                   &scatter_rows, &check) == 0) {
     return nullptr;
   }
+  const int is_dependent = dependent == Py_None ? GANTRY_DEPENDENT_AUTOMATIC : PyObject_IsTrue(dependent);
+  if (is_dependent < 0) return nullptr;
   Ref self(PyType_GenericAlloc(type, 0));
   if (!self) return nullptr;
   Plan* plan = of(self.get())->plan = new Plan;
@@ -92,7 +95,7 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   plan->call.n = n;
   plan->call.k = k;
   plan->call.batch = batch;
-  plan->call.dependent = dependent;
+  plan->call.dependent = is_dependent;
   plan->call.gather_rows = gather_rows;
   plan->call.scatter_rows = scatter_rows;
   plan->checks = check != 0;

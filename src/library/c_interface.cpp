@@ -105,7 +105,15 @@ const char* gantry_error_message(void) { return last_error().message.c_str(); }
 int32_t gantry_error_count(void) { return static_cast<int32_t>(last_error().reasons.size()); }
 
 gantry_status gantry_error_reason(int32_t index, gantry_reason* out) {
-  if (out == nullptr || index < 0 || index >= gantry_error_count()) return GANTRY_INVALID_ARGUMENT;
+  const int32_t count = gantry_error_count();
+  if (out == nullptr) return guarded([] { return missing("the place of the reason"); });
+  if (index < 0 || index >= count) {
+    return guarded([&] {
+      const std::string sentence = "there is no reason " + std::to_string(index) + ": the last call that failed had " +
+                                   std::to_string(count) + ", counted from 0";
+      return refuse(CallRule::index, index, std::max(0, count - 1), sentence);
+    });
+  }
   const gantry::StatusReason& reason = last_error().reasons[static_cast<std::size_t>(index)];
   const auto status =
       last_error().internal ? static_cast<gantry_status>(GANTRY_INTERNAL) : static_cast<gantry_status>(reason.code);
@@ -269,7 +277,7 @@ gantry_status gantry_gemm_warm_up(const gantry_gemm* gemm, const gantry_size* si
                                   void (*progress)(int32_t done, int32_t all, void* user), void* user) {
   return guarded([&] {
     if (gemm == nullptr) return missing("the gemm");
-    if (count < 0 || (count > 0 && sizes == nullptr)) return missing("the array of sizes");
+    if (const gantry_status status = check_array("sizes", count, sizes); status != GANTRY_OK) return status;
     std::vector<gantry::GemmExtents> extents;
     extents.reserve(static_cast<std::size_t>(count));
     for (int32_t i = 0; i < count; ++i) extents.push_back({sizes[i].m, sizes[i].n, sizes[i].k, sizes[i].batch});

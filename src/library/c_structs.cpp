@@ -11,6 +11,9 @@ static_assert(sizeof(gantry_group) == sizeof(gantry::GemmGroup) &&
               offsetof(gantry_group, a) == offsetof(gantry::GemmGroup, a) &&
               offsetof(gantry_group, stride_d) == offsetof(gantry::GemmGroup, stride_d) &&
               sizeof(gantry_group_tensor) == sizeof(gantry::GemmGroupTensor));
+static_assert(static_cast<int>(gantry::GemmSchedule::automatic) == GANTRY_SCHEDULE_AUTOMATIC &&
+              static_cast<int>(gantry::GemmSchedule::cooperative) == GANTRY_SCHEDULE_COOPERATIVE &&
+              static_cast<int>(gantry::GemmSchedule::pingpong) == GANTRY_SCHEDULE_PINGPONG);
 
 namespace gantry::c_interface {
 
@@ -108,13 +111,13 @@ gantry_status read_options(const gantry_context_options* given, ContextOptions& 
   out.machine = kinds[machine];
   out.policy = policies[policy];
   out.device = from.device;
-  if (from.most_kernels > 0) out.most_kernels = from.most_kernels;
-  if (from.most_plans > 0) out.most_plans = from.most_plans;
+  if (from.most_kernels != 0) out.most_kernels = from.most_kernels;
+  if (from.most_plans != 0) out.most_plans = from.most_plans;
   out.compile_threads = from.compile_threads;
   out.cache_directory = text_or(from.cache_directory, "");
   out.tuning_file = text_or(from.tuning_file, "");
   for (int i = 0; i < from.shipped_count; ++i) out.shipped.push_back(text_or(from.shipped[i], ""));
-  if (from.simulated_sms > 0) out.simulated.sms = from.simulated_sms;
+  if (from.simulated_sms != 0) out.simulated.sms = from.simulated_sms;
   out.simulated.seed = from.simulated_seed;
   out.simulated.checker = from.simulated_checker != 0;
   if (const auto tell = from.simulated_progress; tell != nullptr) {
@@ -122,7 +125,7 @@ gantry_status read_options(const gantry_context_options* given, ContextOptions& 
       tell(p.share, p.seconds, p.seconds_left(), user);
     };
   }
-  if (from.simulated_progress_seconds > 0) out.simulated.progress_seconds = from.simulated_progress_seconds;
+  if (from.simulated_progress_seconds != 0) out.simulated.progress_seconds = from.simulated_progress_seconds;
   return GANTRY_OK;
 }
 
@@ -176,6 +179,8 @@ gantry_status read_request(const gantry_gemm_options* given, GemmRequest& out) {
   o.gather_a = from.gather_a != 0;
   if (status == GANTRY_OK) status = read_choice("the scatter", from.scatter_d, GANTRY_SCATTER_ORDERED, o.scatter_d);
   if (status == GANTRY_OK) status = read_choice("the gate", from.gate, GANTRY_GATE_INTERLEAVED, o.gate);
+  if (status == GANTRY_OK) status = read_choice("the schedule", from.schedule, GANTRY_SCHEDULE_PINGPONG, o.schedule);
+  o.swapped = from.swapped != 0;
   if (status == GANTRY_OK) status = check_array("functions", from.function_count, from.functions);
   if (status == GANTRY_OK) status = read_expected(from, out);
   if (status != GANTRY_OK) return status;
@@ -191,6 +196,7 @@ gantry_status read_request(const gantry_gemm_options* given, GemmRequest& out) {
 gantry_status read_call(const gantry_call* given, GemmCall& out, RunOptions& options) {
   gantry_call from = GANTRY_CALL;
   from.argument_size = 0;  // of a caller whose struct has no such field
+  from.dependent = GANTRY_DEPENDENT_OFF;
   if (const gantry_status status = read_struct("gantry_call", given, from); status != GANTRY_OK) return status;
   out.m = from.m;
   out.n = from.n;
@@ -200,7 +206,10 @@ gantry_status read_call(const gantry_call* given, GemmCall& out, RunOptions& opt
   out.b = {from.b.data, from.b.stride, from.b.batch_stride};
   out.c = {from.c.data, from.c.stride, from.c.batch_stride};
   out.d = {from.d.data, from.d.stride, from.d.batch_stride};
-  out.dependent = from.dependent != 0;
+  int dependent = 0;
+  const gantry_status how = read_choice("dependent", from.dependent, GANTRY_DEPENDENT_AUTOMATIC, dependent);
+  if (how != GANTRY_OK) return how;
+  if (dependent != GANTRY_DEPENDENT_AUTOMATIC) out.dependent = dependent == GANTRY_DEPENDENT_ON;
   out.scale_a = {from.scale_a.data, from.scale_a.stride, from.scale_a.k_stride, from.scale_a.batch_stride};
   out.scale_b = {from.scale_b.data, from.scale_b.stride, from.scale_b.k_stride, from.scale_b.batch_stride};
   out.groups = {from.group_offsets, from.group_counts, reinterpret_cast<const GemmGroup*>(from.group_gemms)};

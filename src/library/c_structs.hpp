@@ -4,14 +4,17 @@
 // the status that its caller returns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gantry/context.hpp>
 #include <gantry/gantry.h>
 
+#include "c_struct_fields.hpp"
 #include "call_rules.hpp"
 
 namespace gantry::c_interface {
@@ -36,10 +39,13 @@ gantry_status read_struct(const char* name, const Struct* from, Struct& out) {
   if (from == nullptr) return GANTRY_OK;
   std::size_t size = 0;
   std::memcpy(&size, from, sizeof size);
-  if (size < sizeof size || size > sizeof(Struct)) {
+  const auto& begins = Fields<Struct>::begins;
+  if (std::find(std::begin(begins), std::end(begins), size) == std::end(begins)) {
+    const std::string known = size < sizeof(Struct) ? ", where no field begins or ends" : "";
     return refuse(CallRule::struct_size, static_cast<std::int64_t>(size), sizeof(Struct),
-                  std::string(name) + " has a size of " + std::to_string(size) + " bytes, and this library knows " +
-                      std::to_string(sizeof(Struct)) + ": begin with its initialiser, GANTRY_..., of the same version");
+                  std::string(name) + " has a size of " + std::to_string(size) + " bytes" + known +
+                      ", and this library knows " + std::to_string(sizeof(Struct)) +
+                      ": begin with its initialiser, GANTRY_..., of the same version");
   }
   std::memcpy(&out, from, size);
   out.size = sizeof(Struct);

@@ -88,13 +88,21 @@ Result<std::shared_ptr<const GemmFunction::State::Plan>> GemmFunction::State::pl
   if (!ranked) return unexpected(ranked.error());
   const Result<Picked> picked = pick(chooser_for(call), *ranked, stream);
   if (!picked) return unexpected(picked.error());
-  Result<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(call);
+  GemmCall decided = call;
+  decided.dependent = is_dependent(*picked->kernel->design, call);
+  Result<runtime::PlannedGemm> sizes = picked->kernel->gemm->plan_sizes(decided);
   if (!sizes) return unexpected(sizes.error());
   auto out = std::make_shared<Plan>();
   out->sizes = std::move(*sizes);
   out->kernel = picked->kernel;
   out->wanted = picked->wanted;
   return std::shared_ptr<const Plan>(std::move(out));
+}
+
+bool GemmFunction::State::is_dependent(const GemmDesign& design, const GemmCall& call) {
+  if (call.dependent) return *call.dependent;
+  if (context_->simulated) return false;  // a run ends before the next begins
+  return chooser_for(call).gains_as_dependent(design, typical_extents(request_.options.groups, call.extents()));
 }
 
 Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options) {
@@ -229,7 +237,12 @@ Result<GemmExplanation> GemmFunction::State::explain(const GemmCall& call) {
                   " is being compiled and takes its place when it is there";
   }
   out.plan = gemm.explain((*made)->sizes, call);
-  out.gains_as_dependent = chosen->dependent;
+  const GemmDesign& design = *(*made)->kernel->design;
+  if (is_dependent(design, call) && (*made)->sizes.launch().config.dependent) {
+    out.choice += "\nit runs as a dependent launch: it may start before the kernel before it in the stream has ended";
+  }
+  out.gains_as_dependent =
+      chooser_for(call).gains_as_dependent(design, typical_extents(request_.options.groups, call.extents()));
   return out;
 }
 
@@ -272,13 +285,13 @@ Status GemmFunction::State::warm_up(const std::vector<GemmExtents>& sizes,
     changed_.wait(lock);
   }
   for (const Kernel* kernel : wanted) {
-    for (const StatusReason& reason : kernel->problem.reasons()) out.add(reason);
     if (kernel->stage == Kernel::Stage::absent) {
       const std::string name = to_text(kernel->design->options).c_str();
       out = with_reasons_of(
           std::move(out),
           failure_of(RuntimeRule::kernel_missing, name + " is not in the cache, and the policy is never to compile"));
     }
+    for (const StatusReason& reason : kernel->problem.reasons()) out.add(reason);
   }
   return out;
 }
@@ -302,18 +315,45 @@ int GemmFunction::State::plans() const {
 
 // ---- The handle
 
-Status GemmFunction::run(const GemmCall& call, const RunOptions& options) const { return state_->run(call, options); }
-Status GemmFunction::can_implement(const GemmCall& call) const { return state_->can_implement(call); }
-Result<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const { return state_->workspace_bytes(call); }
-Result<GemmExplanation> GemmFunction::explain(const GemmCall& call) const { return state_->explain(call); }
+namespace {
+
+Status empty() {
+  return failure_of(RuntimeRule::function_empty,
+                    "this GemmFunction is empty: Context::gemm makes one that computes something");
+}
+
+}  // namespace
+
+Status GemmFunction::run(const GemmCall& call, const RunOptions& options) const {
+  return state_ == nullptr ? empty() : state_->run(call, options);
+}
+Status GemmFunction::can_implement(const GemmCall& call) const {
+  return state_ == nullptr ? empty() : state_->can_implement(call);
+}
+Result<std::size_t> GemmFunction::workspace_bytes(const GemmCall& call) const {
+  if (state_ == nullptr) return unexpected(empty());
+  return state_->workspace_bytes(call);
+}
+Result<GemmExplanation> GemmFunction::explain(const GemmCall& call) const {
+  if (state_ == nullptr) return unexpected(empty());
+  return state_->explain(call);
+}
 Status GemmFunction::warm_up(const std::vector<GemmExtents>& sizes,
                              const std::function<void(int, int)>& progress) const {
-  return state_->warm_up(sizes, progress);
+  return state_ == nullptr ? empty() : state_->warm_up(sizes, progress);
 }
-void GemmFunction::wait_for_compilations() const { state_->wait_for_compilations(); }
-int GemmFunction::kernels() const { return state_->kernels(); }
-int GemmFunction::plans() const { return state_->plans(); }
-const GemmOptions& GemmFunction::options() const { return state_->options(); }
-const fusion::Graph& GemmFunction::graph() const { return state_->graph(); }
+void GemmFunction::wait_for_compilations() const {
+  if (state_ != nullptr) state_->wait_for_compilations();
+}
+int GemmFunction::kernels() const { return state_ == nullptr ? 0 : state_->kernels(); }
+int GemmFunction::plans() const { return state_ == nullptr ? 0 : state_->plans(); }
+const GemmOptions& GemmFunction::options() const {
+  static const GemmOptions none;
+  return state_ == nullptr ? none : state_->options();
+}
+const fusion::Graph& GemmFunction::graph() const {
+  static const fusion::Graph none;
+  return state_ == nullptr ? none : state_->graph();
+}
 
 }  // namespace gantry

@@ -67,6 +67,8 @@ struct GemmFunction::State : std::enable_shared_from_this<GemmFunction::State> {
   std::shared_ptr<const Plan> find(const PlanKey& key);
   void keep(const PlanKey& key, std::shared_ptr<const Plan> plan);
   Result<std::shared_ptr<const Plan>> plan(const GemmCall& call, void* stream);
+  // As the call says, or where a gain is expected.
+  bool is_dependent(const GemmDesign& design, const GemmCall& call);
   // Loads, compiles or waits for a kernel that is the best, as the policy has it; false where it failed.
   bool want(std::unique_lock<std::mutex>& lock, Kernel& kernel);
   // What failed may have been the machine's fault, and is tried again. Requires the lock.

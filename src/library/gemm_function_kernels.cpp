@@ -14,6 +14,7 @@ namespace {
 using runtime::failure_of;
 using runtime::has;
 using runtime::RuntimeRule;
+using runtime::with_reasons_of;
 
 // Another attempt ends alike, and another configuration may not.
 bool is_configuration_refused(const Status& status) {
@@ -39,12 +40,15 @@ Result<std::shared_ptr<const MachineGemm>> caught(const Load& load) {
 }  // namespace
 
 Status GemmFunction::State::no_kernel(const Status* failed, CompilePolicy policy) {
-  if (failed != nullptr) return *failed;
-  return failure_of(RuntimeRule::kernel_missing,
-                    policy == CompilePolicy::never
-                        ? "no kernel for this GEMM is in the cache or among the shipped ones, and the policy is never "
-                          "to compile; warm_up with another policy makes them"
-                        : "no kernel for this GEMM can be built");
+  const bool kept = failed != nullptr && failed->code() == StatusCode::invalid_argument;  // and cannot be used
+  if (failed != nullptr && !kept) return *failed;
+  if (policy != CompilePolicy::never) {
+    return failure_of(RuntimeRule::kernel_missing, "no kernel for this GEMM can be built");
+  }
+  const Status none = failure_of(RuntimeRule::kernel_missing,
+                                 "no kernel for this GEMM that can be used is in the cache or among the shipped ones, "
+                                 "and the policy is never to compile; warm_up with another policy makes them");
+  return kept ? with_reasons_of(none, *failed) : none;
 }
 
 runtime::GemmSpec GemmFunction::State::spec(const GemmDesign& design) const {

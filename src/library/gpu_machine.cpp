@@ -72,7 +72,8 @@ class GpuMachine : public Machine {
   std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(const runtime::KernelCache& cache,
                                                                          const runtime::GemmSpec& spec) const override {
     const std::optional<runtime::CachedKernel> found = runtime::find_gemm(cache, *compiler_, spec);
-    if (!found || !*found) return std::nullopt;
+    if (!found || found->refused()) return std::nullopt;
+    if (!*found) return unexpected(found->status);
     const OutsideOfRecordings guard;
     return wrapped(runtime::LoadedGemm::load(device_, *found, spec));
   }

@@ -42,7 +42,7 @@ class Machine {
 
   virtual Result<std::shared_ptr<const MachineGemm>> load(const runtime::KernelCache& cache,
                                                           const runtime::GemmSpec& spec) const = 0;
-  // Nothing where the cache has none.
+  // Nothing where the cache has none; why none of its entries can be used, where it has some.
   virtual std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(
       const runtime::KernelCache& cache, const runtime::GemmSpec& spec) const = 0;
 

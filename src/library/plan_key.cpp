@@ -39,7 +39,8 @@ PlanKey::PlanKey(const GemmCall& call, const fusion::Graph& graph, const runtime
                    : call.groups.counts != nullptr ? 2
                                                    : (call.groups.offsets != nullptr ? 1 : 0);
   const bool several = call.groups.given() > 1;
-  add(static_cast<std::int64_t>(groups) * 16 + (several ? 8 : 0) + form * 2 + (call.dependent ? 1 : 0));
+  const int dependent = call.dependent ? (*call.dependent ? 2 : 1) : 0;
+  add(static_cast<std::int64_t>(groups) * 32 + (several ? 16 : 0) + form * 4 + dependent);
 }
 
 void PlanKey::add(std::int64_t word) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <gantry/runtime/host_compiler.hpp>
+#include <gantry/runtime/printable.hpp>
 #include <gantry/runtime/simulated_gemm.hpp>
 
 #include "machine.hpp"
@@ -38,6 +39,17 @@ class SimulatedMachineGemm : public MachineGemm {
 
   Status run(const runtime::PlannedGemm& plan, const runtime::GemmAddresses& addresses, void* workspace,
              const RunOptions& how) const override {
+    try {
+      return simulate(plan, addresses, workspace, how);
+    } catch (const TraceNotWritten& thrown) {
+      const std::string sentence = runtime::one_line(thrown.what());
+      return runtime::failure_of(runtime::RuntimeRule::trace_not_written, sentence, "trace_file");
+    }
+  }
+
+ private:
+  Status simulate(const runtime::PlannedGemm& plan, const runtime::GemmAddresses& addresses, void* workspace,
+                  const RunOptions& how) const {
     SimulatorOptions options;
     options.seed = how.simulated != nullptr ? how.simulated->seed : options_.seed;
     options.checker = options_.checker;
@@ -58,7 +70,6 @@ class SimulatedMachineGemm : public MachineGemm {
     return out;
   }
 
- private:
   runtime::SimulatedGemm gemm_;
   SimulatedMachineOptions options_;
 };
@@ -78,7 +89,8 @@ class SimulatedMachine : public Machine {
   std::optional<Result<std::shared_ptr<const MachineGemm>>> load_if_kept(const runtime::KernelCache& cache,
                                                                          const runtime::GemmSpec& spec) const override {
     const std::optional<runtime::CachedKernel> found = runtime::find_simulated(cache, compiler_, spec);
-    if (!found || !*found) return std::nullopt;
+    if (!found || found->refused()) return std::nullopt;
+    if (!*found) return unexpected(found->status);
     return wrapped(runtime::SimulatedGemm::load(*found, spec));
   }
 

@@ -41,6 +41,7 @@ Status one_line_each(const Status& status) {
   Status out;
   for (StatusReason reason : status.reasons()) {
     reason.sentence = one_line(reason.sentence);
+    reason.operand = one_line(reason.operand);
     out.add(std::move(reason));
   }
   return out;
@@ -49,8 +50,10 @@ Status one_line_each(const Status& status) {
 // What an entry's file says of a request.
 struct Found {
   std::optional<CachedKernel> kernel{};
-  bool damaged = false;
-  Status untouchable{};  // why the file is neither used nor replaced
+  Status damaged{};      // why the file is replaced
+  Status untouchable{};  // why it is neither used nor replaced
+
+  const Status& problem() const { return untouchable ? damaged : untouchable; }
 };
 
 Found look(const PrivateFolder& folder, const std::string& name, const std::string& toolchain) {
@@ -59,8 +62,11 @@ Found look(const PrivateFolder& folder, const std::string& name, const std::stri
   if (!file && !has(file.error(), RuntimeRule::file_missing)) out.untouchable = file.error();
   if (!file) return out;
   Result<CacheRecord> record = unseal(name, *file);
-  out.damaged = !record || (!toolchain.empty() && record->toolchain != toolchain);
-  if (out.damaged) return out;
+  if (!record) out.damaged = with_words_before(name + ": ", record.error());
+  if (record && !toolchain.empty() && record->toolchain != toolchain) {
+    out.damaged = failure_of(RuntimeRule::entry_damaged, name + ": it is another compiler's", name);
+  }
+  if (!out.damaged) return out;
   CachedKernel& kernel = out.kernel.emplace();
   if (record->kind == kRefusal) {
     kernel.status = failure_of(RuntimeRule::configuration_refused, std::move(record->body));
@@ -70,11 +76,18 @@ Found look(const PrivateFolder& folder, const std::string& name, const std::stri
   return out;
 }
 
-// The first usable entry of a request, whichever compiler made it.
-std::optional<CachedKernel> look_for_any(const PrivateFolder& folder, const std::string& key) {
+// Of a request's entries the first that cannot be used, for when no other can.
+void note_problem(const PrivateFolder& folder, const Found& found, Status& first) {
+  if (first.ok()) first = one_line_each(with_words_before(folder.path() + "/", found.problem()));
+}
+
+// The first usable entry of a request, whichever compiler made it; or why the first that there is cannot be used.
+std::optional<CachedKernel> look_for_any(const PrivateFolder& folder, const std::string& key, Status& problem) {
   for (const FileFacts& file : folder.files()) {
     if (!file.name.starts_with(key + "-") || !file.name.ends_with(kEntry)) continue;
-    if (Found found = look(folder, file.name, {}); found.kernel && *found.kernel) return found.kernel;
+    Found found = look(folder, file.name, {});
+    if (found.kernel && *found.kernel) return std::move(found.kernel);
+    note_problem(folder, found, problem);
   }
   return {};
 }
@@ -186,7 +199,9 @@ std::string origin_of(const CachedKernel& kernel) {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "compiled in %.1f s", kernel.seconds);
   if (!kernel.note) return std::string(seconds) + "; " + in_one_sentence(kernel.note);
-  return std::string(seconds) + (kernel.repaired ? ", in place of a damaged cache entry" : " and kept in the cache");
+  return std::string(seconds) + (kernel.repaired  ? ", in place of a damaged cache entry"
+                                 : kernel.passing ? " and kept until this program ends"
+                                                  : " and kept in the cache");
 }
 
 std::string KernelCache::default_directory() {
@@ -233,30 +248,40 @@ std::string KernelCache::key_of(const KernelCompiler& compiler, const KernelSour
   return digest.text();
 }
 
-std::optional<CachedKernel> KernelCache::find_any(const KernelCompiler& compiler, const std::string& key) const {
+std::optional<CachedKernel> KernelCache::find_any(const KernelCompiler& compiler, const std::string& key,
+                                                  Status& problem) const {
   for (const PrivateFolder& folder : folders_->shipped) {
-    if (auto found = look_for_any(folder, key)) return found;
+    if (auto found = look_for_any(folder, key, problem)) return found;
   }
   const bool any = !compiler.status() && folders_->own;
-  return any ? look_for_any(folders_->own, key) : std::nullopt;
+  return any ? look_for_any(folders_->own, key, problem) : std::nullopt;
 }
 
 std::optional<CachedKernel> KernelCache::find(const KernelCompiler& compiler, const KernelSource& source) const {
   const std::string key = key_of(compiler, source);
-  if (auto found = find_any(compiler, key); found || !compiler.status() || !folders_->own) return found;
-  const Request request{compiler, source, headers(), key};
-  Found found = look(folders_->own, request.name, request.toolchain);
-  if (found.kernel) folders_->own.touch(request.name);
-  return found.kernel;
+  Status problem;
+  if (auto found = find_any(compiler, key, problem)) return found;
+  if (compiler.status() && folders_->own) {
+    const Request request{compiler, source, headers(), key};
+    Found found = look(folders_->own, request.name, request.toolchain);
+    if (found.kernel) folders_->own.touch(request.name);
+    if (found.kernel) return found.kernel;
+    note_problem(folders_->own, found, problem);
+  }
+  if (problem.ok()) return std::nullopt;
+  CachedKernel out;
+  out.status = std::move(problem);
+  return out;
 }
 
 CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource& source) const {
   const PrivateFolder& own = folders_->own;
   const std::string key = key_of(compiler, source);
-  if (auto found = find_any(compiler, key)) return *found;
+  Status problem;
+  if (auto found = find_any(compiler, key, problem)) return *found;
   if (!compiler.status()) {
     CachedKernel out;
-    out.status = with_words_before("the kernel is not compiled in, and ", compiler.status());
+    out.status = with_reasons_of(with_words_before("the kernel is not compiled in, and ", compiler.status()), problem);
     return out;
   }
   const Request request{compiler, source, headers(), key};
@@ -276,7 +301,7 @@ CachedKernel KernelCache::get(const KernelCompiler& compiler, const KernelSource
   found = look(own, request.name, request.toolchain);
   if (found.kernel) return *found.kernel;
   CachedKernel out = make(request);
-  out.repaired = found.damaged && out;
+  out.repaired = !found.damaged && out;
   return out;
 }
 
@@ -312,6 +337,7 @@ CachedKernel KernelCache::make(const Request& request) const {
   out.note = with_words_before("the kernel could not be kept in " + one_line(directory()) + ": ",
                                own.write(request.name, sealed));
   tidy(own, request.stem, limit(), request.name);
+  out.passing = folders_->temporary;
   return out;
 }
 

@@ -168,8 +168,12 @@ Result<ChosenDesign> GemmChooser::choose(const GemmExtents& sizes) {
     add_reasons(none, StatusCode::unsupported, choice.reasons);
     return unexpected(std::move(none));
   }
-  return ChosenDesign{designs[static_cast<std::size_t>(choice.index)], explanation(q, all, choice),
-                      gains_as_dependent(choice.cost, arch_)};
+  return ChosenDesign{designs[static_cast<std::size_t>(choice.index)], explanation(q, all, choice)};
+}
+
+bool GemmChooser::gains_as_dependent(const GemmDesign& design, const GemmExtents& sizes) const {
+  if (sizes.nothing_to_do()) return false;
+  return gantry::gains_as_dependent(estimate(workload(sizes), design, epilogue_, arch_), arch_);
 }
 
 std::string tuning_path() {

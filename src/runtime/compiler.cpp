@@ -66,7 +66,11 @@ Compiler Compiler::find(const CompilerSearch& search) {
   out.path_ = found.path;
   const Result<ProcessEnd> asked =
       run_process({.arguments = {out.path_, "--version"}, .limit = std::chrono::seconds(20)});
-  if (asked && asked->status == 0) out.version_ = version_in(asked->output);
+  if (!asked) {
+    out.status_ = with_words_before(one_line(out.path_) + " could not be asked for its version: ", asked.error());
+    return out;
+  }
+  if (asked->status == 0) out.version_ = version_in(asked->output);
   if (out.version_.empty()) {
     out.status_ = failure_of(
         RuntimeRule::compiler_unusable,

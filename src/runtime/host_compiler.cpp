@@ -134,7 +134,11 @@ HostCompiler HostCompiler::find(const HostCompilerSearch& search) {
   question.insert(question.end(), {"-std=c++20", "-dM", "-E", "-x", "c++", "/dev/null"});
   const Result<ProcessEnd> asked =
       run_process({.arguments = question, .environment = ignored_variables(), .limit = std::chrono::seconds(20)});
-  const Version version = version_in(asked && asked->status == 0 ? asked->output : "", out.command_[0]);
+  if (!asked) {
+    out.status_ = with_words_before(one_line(out.command_[0]) + " could not be asked for its macros: ", asked.error());
+    return out;
+  }
+  const Version version = version_in(asked->status == 0 ? asked->output : "", out.command_[0]);
   out.version_ = version.text;
   out.status_ = version.status;
   return out;

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gantry/runtime/module.hpp>
@@ -28,7 +29,17 @@ std::string path_of_descriptor(int descriptor) {
 
 }  // namespace
 
-Module::Module(const std::string& name) { load(name, name); }
+// The loader opens what it is given, and a pipe without a writer would keep it waiting.
+Module::Module(const std::string& name) {
+  struct stat facts = {};
+  const bool is_path = name.find('/') != std::string::npos;
+  if (is_path && stat(name.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) {
+    status_ = failure_of(RuntimeRule::module_not_loaded,
+                         one_line(name) + " could not be loaded: it " + kind_of(facts.st_mode));
+    return;
+  }
+  load(name, name);
+}
 
 Module Module::from_image(std::string_view image, const std::string& name) {
   Module out;

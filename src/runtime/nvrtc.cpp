@@ -107,9 +107,13 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
     names.insert(names.end(), search.names.begin(), search.names.end());
   }
   NvrtcCompiler out;
+  std::string why;  // the last could not be loaded
   for (const std::string& name : names) {
     const auto library = std::make_shared<Library>(name);
-    if (!library->module) continue;
+    if (!library->module) {
+      why = library->module.status().describe();
+      continue;
+    }
     out.status_ = with_words_before(one_line(name) + " cannot be used: ", library->look_up());
     if (out.status_) {
       out.status_ =
@@ -126,8 +130,7 @@ NvrtcCompiler NvrtcCompiler::find(const NvrtcSearch& search) {
           ? failure_of(RuntimeRule::nvrtc_missing,
                        "there is no libnvrtc where libraries are looked for; install it (package "
                        "cuda-nvrtc), or set GANTRY_NVRTC to its path")
-          : failure_of(RuntimeRule::named_compiler_missing,
-                       "GANTRY_NVRTC names " + one_line(search.library) + ", which cannot be loaded", "GANTRY_NVRTC");
+          : failure_of(RuntimeRule::named_compiler_missing, "GANTRY_NVRTC names a library, and " + why, "GANTRY_NVRTC");
   return out;
 }
 

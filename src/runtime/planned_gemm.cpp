@@ -4,6 +4,7 @@
 
 #include <gantry/epilogue/fusion/print.hpp>
 #include <gantry/gemm/explain.hpp>
+#include <gantry/runtime/printable.hpp>
 #include <gantry/runtime/runtime_rules.hpp>
 
 #include "reasons_to_status.hpp"
@@ -33,8 +34,20 @@ std::ptrdiff_t apart(const GemmAddresses& addresses, int x, int y) {
 }
 
 GemmInputs inputs_of(const GemmCall& call, const fusion::FusionArguments& fusion) {
+  const bool dependent = call.dependent.value_or(false);
   return {call.extents(), call.a,       call.b,       call.c,      call.d,      fusion,
-          call.dependent, call.scale_a, call.scale_b, call.groups, call.gather, call.scatter};
+          dependent,      call.scale_a, call.scale_b, call.groups, call.gather, call.scatter};
+}
+
+// The name of one that is given again; null where there is none.
+const char* given_twice(const GemmCallArguments& arguments) {
+  for (int i = 0; i < arguments.count(); ++i) {
+    for (int j = 0; j < i; ++j) {
+      const char *const x = arguments[i].name, *const y = arguments[j].name;
+      if (x != nullptr && y != nullptr && std::strcmp(x, y) == 0) return x;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -65,6 +78,14 @@ Status check_call(const GemmDesign& design, const fusion::Graph& of_text, const 
                           std::to_string(fusion::kMaxArguments) + " at most"});
     return many;
   }
+  if (const char* const twice = given_twice(call.arguments); twice != nullptr) {
+    Status out;
+    out.add({.rule = "argument_twice",
+             .operand = one_line(twice),
+             .sentence = "the argument " + one_line(twice) +
+                         " is given more than once: each argument of the epilogue has one value"});
+    return out;
+  }
   const fusion::FusionArguments fusion = arguments_of(call, graph);
   Status out;
   add_reasons(out, StatusCode::invalid_argument, detail::can_implement(design, inputs_of(call, fusion), functions));
@@ -84,13 +105,16 @@ bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresse
       const_cast<std::int32_t*>(call.scatter.index);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out.groups = call.groups.data();
   for (int i = 0; i < graph.argument_count; ++i) out.values[i] = graph.arguments[i].value;
+  std::uint32_t seen = 0;  // a bit for each argument
+  static_assert(fusion::kMaxArguments <= 32);
   for (int given = 0; given < call.arguments.count(); ++given) {
     const GemmCallArgument& from = call.arguments[given];
     int i = 0;
     while (i < graph.argument_count &&
            (from.name == nullptr || std::strcmp(from.name, graph.arguments[i].name.text) != 0))
       ++i;
-    if (i == graph.argument_count) return false;
+    if (i == graph.argument_count || ((seen >> i) & 1U) != 0) return false;
+    seen |= std::uint32_t{1} << i;
     using Given = GemmAddresses::Given;
     out.at[Index::kArguments + i] = from.data;
     out.values[i] = from.is_number ? from.value : graph.arguments[i].value;

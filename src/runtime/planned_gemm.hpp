@@ -132,7 +132,7 @@ std::string explain_plan(const PlannedGemm& plan, const GemmCall& call, const Ex
 // `functions`: of the user's, that the graph may call.
 Status check_call(const GemmDesign& design, const fusion::Graph& of_text, const GemmCall& call, int functions);
 
-// Of a call; false where it names an argument that the graph has not.
+// Of a call; false where it names an argument that the graph has not, or one twice.
 bool addresses_of(const GemmCall& call, const fusion::Graph& graph, GemmAddresses& out);
 
 }  // namespace gantry::runtime

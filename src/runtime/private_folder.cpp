@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 
@@ -29,14 +30,6 @@ std::string octal(mode_t mode) {
   std::string out;
   for (int shift = 9; shift >= 0; shift -= 3) out += static_cast<char>('0' + (mode >> shift & 7U));
   return out;
-}
-
-const char* kind_of(mode_t mode) {
-  return S_ISLNK(mode)    ? "is a symbolic link"
-         : S_ISDIR(mode)  ? "is a folder"
-         : S_ISFIFO(mode) ? "is a named pipe"
-         : S_ISSOCK(mode) ? "is a socket"
-                          : "is a device";
 }
 
 Status not_written() { return failure_of(RuntimeRule::file_not_written, "no file could be written: " + reason()); }
@@ -67,6 +60,17 @@ void each_name(int folder, Visit visit) {
   closedir(list);
 }
 
+// Makes a folder and those above it that are missing, closed to others whatever the mask of the process is. 0, or what
+// errno has of the first that could not be made.
+int make_closed(const fs::path& path) {
+  if (mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST) return 0;
+  const int error = errno;
+  const fs::path parent = path.parent_path();
+  if (error != ENOENT || parent.empty() || parent == path) return error;
+  if (const int above = make_closed(parent); above != 0) return above;
+  return mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST ? 0 : errno;
+}
+
 // The path without what would make a link be followed: a slash, or "/.", at its end.
 std::string plain_path(const std::string& path) {
   const fs::path normal = fs::path(path).lexically_normal();
@@ -75,7 +79,48 @@ std::string plain_path(const std::string& path) {
 
 }  // namespace
 
+const char* kind_of(mode_t mode) {
+  return S_ISLNK(mode)    ? "is a symbolic link"
+         : S_ISDIR(mode)  ? "is a folder"
+         : S_ISFIFO(mode) ? "is a named pipe"
+         : S_ISSOCK(mode) ? "is a socket"
+                          : "is a device";
+}
+
+namespace {
+
+// A write beyond the process's limit on files raises a signal that ends the program. Held off, the write fails with
+// EFBIG, which is said like any other failure; the signal is then of this thread, and taken.
+class NoSignalOfLargeFiles {
+ public:
+  NoSignalOfLargeFiles() {
+    sigset_t pending;
+    sigemptyset(&only_);
+    sigaddset(&only_, SIGXFSZ);
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &only_, &before_);
+  }
+  NoSignalOfLargeFiles(const NoSignalOfLargeFiles&) = delete;
+  NoSignalOfLargeFiles& operator=(const NoSignalOfLargeFiles&) = delete;
+  ~NoSignalOfLargeFiles() {
+    const int error = errno;
+    const timespec now = {};
+    while (!was_pending_ && sigtimedwait(&only_, nullptr, &now) == SIGXFSZ) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+
+ private:
+  sigset_t only_{}, before_{};
+  bool was_pending_ = false;
+};
+
+}  // namespace
+
 bool write_whole(int file, std::string_view bytes) {
+  const NoSignalOfLargeFiles guard;
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -118,11 +163,8 @@ Result<PrivateFolder> PrivateFolder::open(const std::string& path, Trust trust) 
     return unexpected(failure_of(rule, std::move(sentence), out.path_));
   };
   if (trust == Trust::own) {
-    std::error_code error;
-    const fs::path parent = fs::path(out.path_).parent_path();
-    if (!parent.empty()) fs::create_directories(parent, error);
-    if (mkdir(out.path_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
-      return refused(RuntimeRule::folder_not_made, "it cannot be made: " + (error ? error.message() : reason()));
+    if (const int error = make_closed(out.path_); error != 0) {
+      return refused(RuntimeRule::folder_not_made, std::string("it cannot be made: ") + std::strerror(error));
     }
   }
   struct stat facts = {};
@@ -143,17 +185,24 @@ Result<PrivateFolder> PrivateFolder::open(const std::string& path, Trust trust) 
   return out;
 }
 
+// A folder that users share has the sticky bit, or one that gives files its group; a home has other files. The tag is
+// proof where nobody else can have put it there.
+bool PrivateFolder::is_caches_alone(const struct stat& facts) const {
+  if ((facts.st_mode & (S_ISVTX | S_ISGID | S_ISUID)) != 0) return false;
+  const Result<std::string> tag = read(kTagName);
+  return tag ? *tag == kTag : files().empty();
+}
+
 Status PrivateFolder::check(struct stat facts) const {
   const bool ours = facts.st_uid == geteuid();
   if (trust_ == Trust::own && ours && (facts.st_mode & kOthers) != 0) {
-    // Made private where it is a cache or will be one, and not where it is somebody's home.
-    const std::vector<FileFacts> inside = files();
-    bool cache = inside.empty();
-    for (const FileFacts& file : inside) cache = cache || file.name == kTagName;
-    if (cache && fchmod(descriptor(), S_IRWXU) == 0) facts.st_mode &= ~kOthers;
+    const bool closable = is_caches_alone(facts);
+    if (closable && fchmod(descriptor(), S_IRWXU) == 0) facts.st_mode &= ~kOthers;
     if ((facts.st_mode & kOthers) != 0) {
+      const char* const advice =
+          closable ? "; chmod 700 closes it" : ", and it is not the cache's alone; name another folder";
       return failure_of(RuntimeRule::open_to_others,
-                        "others can enter it, its mode being " + octal(facts.st_mode) + "; chmod 700 closes it", path_);
+                        "others can enter it, its mode being " + octal(facts.st_mode) + advice, path_);
     }
   }
   if (const Status trusted = check_trust(facts, trust_); !trusted) return with_words_before("it ", trusted);

@@ -56,6 +56,8 @@ class PrivateFolder {
 
  private:
   void hold(int descriptor);
+  // Nothing but the cache is in it, or will be.
+  bool is_caches_alone(const struct stat& facts) const;
   // Makes it private where it may; or says why it is not relied on.
   Status check(struct stat facts) const;
 
@@ -63,6 +65,9 @@ class PrivateFolder {
   std::string path_;
   Trust trust_ = Trust::own;
 };
+
+// What a file is that is no plain one, for the end of a sentence: "is a named pipe".
+const char* kind_of(mode_t mode);
 
 // Writes all of the bytes to an open file. False where that failed, which errno says more of.
 [[nodiscard]] bool write_whole(int file, std::string_view bytes);

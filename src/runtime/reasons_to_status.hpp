@@ -9,8 +9,8 @@
 
 namespace gantry::runtime {
 
-// Each with the name of its rule, its numbers, its operand where it names one, and its sentence. A caller's names in a
-// sentence are fit for a terminal.
+// Each with the name of its rule, its numbers, its operand where it names one, and its sentence. A caller's names are
+// fit for a terminal.
 template <class R, int capacity>
 void add_reasons(Status& out, StatusCode code, const Reasons<R, capacity>& reasons) {
   for (const R& reason : reasons) {
@@ -18,7 +18,7 @@ void add_reasons(Status& out, StatusCode code, const Reasons<R, capacity>& reaso
     if constexpr (requires { reason.actual; }) to.actual = static_cast<std::int64_t>(reason.actual);
     if constexpr (requires { reason.nearest; }) to.nearest = static_cast<std::int64_t>(reason.nearest);
     if constexpr (requires { reason.operand.c_str(); }) {
-      to.operand = reason.operand.c_str();
+      to.operand = one_line(reason.operand.c_str());
     } else if constexpr (requires { to.operand.assign(1, reason.operand); }) {
       // A letter is set whatever the rule is about; it counts where the sentence says it.
       const bool says = std::string_view(entry_of(reason.rule).asked).find("{operand}") != std::string_view::npos;

@@ -213,6 +213,9 @@ struct SimulatedGemmPlan::State {
 };
 
 Result<SimulatedGemmPlan> SimulatedGemm::plan(const GemmCall& call, int sms) const {
+  if (sms < 1 || sms > kMostSimulatedSms) {
+    return unexpected(out_of_range(RuntimeRule::context_option, "sms", sms, 1, kMostSimulatedSms));
+  }
   if (Status refused = can_implement(call); !refused) return unexpected(std::move(refused));
   Result<PlannedGemm> planned = plan_sizes(call, sms);
   if (!planned) return unexpected(planned.error());

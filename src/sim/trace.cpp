@@ -2,10 +2,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include <gantry/arch/simulator.hpp>
 
 namespace gantry::sim {
 
@@ -37,12 +38,11 @@ void Trace::write(const std::string& file) const {
     events.push_back(std::move(event));
   }
   // Opening a pipe waits for a reader, who may never come.
-  if (std::filesystem::is_fifo(file))
-    throw std::runtime_error("the trace could not be written to " + file + ": a pipe");
+  if (std::filesystem::is_fifo(file)) throw TraceNotWritten("the trace could not be written to " + file + ": a pipe");
   std::ofstream out(file);
   out << nlohmann::json{{"traceEvents", std::move(events)}}.dump();
   out.close();
-  if (!out) throw std::runtime_error("the trace could not be written to " + file);
+  if (!out) throw TraceNotWritten("the trace could not be written to " + file);
 }
 
 }  // namespace gantry::sim

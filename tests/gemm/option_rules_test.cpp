@@ -56,6 +56,7 @@ std::vector<Case> cases() {
       {GemmRule::no_d, {.d = ElementType::void_}, {.d = kBf16}},
       {GemmRule::layout, {.layout_d = kTensorNHWC}, {.layout_d = kRowMajor}, {.operand = 'D'}},
       {GemmRule::tile_rows, {.tile = {.m = 200}}, {.tile = {.m = 256}}, {.actual = 200, .nearest = 256}},
+      {GemmRule::few_rows, {.tile = {.m = 16}}, {.tile = {.m = 64}}, {.actual = 16, .nearest = 64}},
       {GemmRule::pingpong_rows,
        {.tile = {.m = 256}, .schedule = kInTurn},
        {.tile = {.m = 192}, .schedule = kInTurn},
@@ -355,6 +356,36 @@ TEST(EachRuleOfOptions, HasSuchARequest) {
   for (const Case& c : cases()) broken.insert(c.rule);
 #define GANTRY_X(id, ...) EXPECT_EQ(broken.count(GemmRule::id), 1u) << #id;
 #include <gantry/gemm/detail/rule_table.hpp>
+}
+
+// A warpgroup has 192 rows to itself, which is the pingpong schedule; what does not go with that says so.
+TEST(ATileOf192Rows, IsOfThePingpongScheduleWhereNobodySaysAnother) {
+  const GemmOptions open{.tile = {.m = 192, .n = 96}};
+  EXPECT_TRUE(problems(open).empty());
+  const GemmDesign design = make_gemm_design(open, fusion::graph("d = acc"));
+  ASSERT_TRUE(design.ok());
+  EXPECT_EQ(design.options.schedule, GemmSchedule::pingpong);
+  EXPECT_EQ(design.options.tile.m, 192);
+  EXPECT_TRUE(problems({.tile = {.m = 192}, .schedule = kTogether}).has(GemmRule::tile_rows));
+  const GemmOptions adds{.d = ElementType::f32, .tile = {.m = 192}, .split = SplitMode::reduce_add};
+  GemmOptions named = adds;
+  named.schedule = kInTurn;
+  const GemmReasons refused = problems(adds);
+  ASSERT_FALSE(refused.empty());
+  EXPECT_STREQ(describe(refused[0]).c_str(), describe(problems(named)[0]).c_str());
+}
+
+TEST(ATileOfFewRows, IsRefusedWithTheOptionThatHasThem) {
+  for (const int rows : {8, 16, 56}) {
+    const GemmReasons refused = problems({.tile = {.m = rows, .n = 64}});
+    ASSERT_EQ(refused.size(), 1);
+    EXPECT_EQ(refused[0].rule, GemmRule::few_rows);
+    EXPECT_TRUE(problems({.tile = {.m = rows, .n = 64}, .swapped = true}).empty()) << rows;
+  }
+  EXPECT_STREQ(
+      describe(problems({.tile = {.m = 8}})[0]).c_str(),
+      "the tile has 8 rows: fewer than 64 rows are those of swapped operands, the option swapped (--swap); the "
+      "nearest value that works without it is 64");
 }
 
 // Each refusal offers a value, and they work together.

@@ -140,7 +140,8 @@ TEST(Swapped, RequestsThatCannotBeAreRefusedInTermsOfTheSwappedGemm) {
   EXPECT_STREQ(describe(reasons[0]).c_str(),
                "with operands swapped, where the kernel computes D^T = B A^T: the tile has 96 rows: a tile of one "
                "warpgroup has 64, 128 or 192, one that two share has 128 or 256; the nearest value that works is 64");
-  EXPECT_TRUE(problems({.tile = {.m = 16, .n = 64}}).has(GemmRule::tile_rows)) << "only swapped tiles have 16 rows";
+  EXPECT_TRUE(problems({.tile = {.m = 16, .n = 64}}).has(GemmRule::few_rows)) << "only swapped tiles have 16 rows";
+  EXPECT_TRUE(problems({.tile = {.m = 64, .n = 16}, .swapped = true}).has(GemmRule::tile_rows)) << "of its columns";
 }
 
 TEST(Swapped, NamesSayIt) {

@@ -7,6 +7,9 @@ include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
 
 file(REMOVE_RECURSE "${work}")
 run(${CMAKE_COMMAND} --install "${build}" --prefix "${work}/prefix")
+if(EXISTS "${work}/prefix/gantry")
+  message(FATAL_ERROR "the Python package is installed outside of every Python: ${work}/prefix/gantry")
+endif()
 if(NOT sanitize)  # whose reports name sources
   refuse_paths("${work}/prefix" "${source}" "${build}")
 endif()

@@ -61,7 +61,11 @@ function(use_guide language by kind)
     file(READ "${folder}/CMakeLists.txt" lines)
     string(REPLACE "library_shared" "library_${kind}" lines "${lines}")
     string(REPLACE "layer.cpp" "layer.${language}" lines "${lines}")
-    string(REPLACE "LANGUAGES CXX" "LANGUAGES C CXX" lines "${lines}")
+    if(language STREQUAL "c" AND kind STREQUAL "shared")  # the static library has C++ in it
+      string(REPLACE "LANGUAGES CXX" "LANGUAGES C" lines "${lines}")
+    elseif(language STREQUAL "c")
+      string(REPLACE "LANGUAGES CXX" "LANGUAGES C CXX" lines "${lines}")
+    endif()
     file(WRITE "${folder}/CMakeLists.txt" "${lines}")
     run(${CMAKE_COMMAND} -S "${folder}" -B "${folder}/build" -G "${generator}" "-DCMAKE_CXX_COMPILER=${compiler}"
         "-DCMAKE_PREFIX_PATH=${work}/prefix" "-DCMAKE_C_FLAGS=${flags}" "-DCMAKE_CXX_FLAGS=${flags}"

@@ -18,6 +18,7 @@ run("${work}/build/compile" "${work}/cache")
 # As the guide has them, and with the other library each. All four ways of both languages: moved_test.cmake.
 set(ENV{GANTRY_CACHE_DIR} "${work}/cache")
 use_guide(cpp find_package shared)
+use_guide(c find_package shared)
 use_guide(c pkg-config shared)
 use_guide(c find_package static)
 use_guide(cpp pkg-config static)

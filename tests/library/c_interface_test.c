@@ -152,7 +152,7 @@ static void results(const gantry_gemm* gemm) {
 }
 
 static void refusals(gantry_context* context, const gantry_gemm* gemm) {
-  gantry_argument argument = GANTRY_ARGUMENT, other = GANTRY_ARGUMENT;
+  gantry_argument argument = GANTRY_ARGUMENT, other = GANTRY_ARGUMENT, twice[2];
   gantry_call call, old;
   gantry_gemm* none = (gantry_gemm*)1;
   gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
@@ -169,6 +169,10 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   EXPECT(strstr(reason.sentence, "A ") != NULL);
   EXPECT(strcmp(reason.sentence, gantry_error_message()) == 0);
   EXPECT(gantry_error_reason(1, &reason) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strstr(gantry_error_message(), "there is no reason 1: the last call that failed had 1") != NULL);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "index") == 0 && reason.actual == 1);
+  EXPECT(gantry_error_reason(0, NULL) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "null_pointer") == 0);
   call = whole_call(&argument);
   call.argument_count = 0;
   EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
@@ -178,6 +182,7 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   call.argument_count = 1;
   EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
   EXPECT(strchr(gantry_error_message(), '\x1b') == NULL && strstr(gantry_error_message(), "bias\\x1b[2J") != NULL);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.operand, "bias\\x1b[2J\\x0a") == 0);
   call.argument_count = 2;
   call.arguments = NULL;
   EXPECT(gantry_gemm_run(gemm, &call) == GANTRY_INVALID_ARGUMENT);
@@ -194,6 +199,22 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   EXPECT(reason.actual == (int64_t)sizeof old + 8 && reason.nearest == (int64_t)sizeof old);
   old.size = 0;
   EXPECT(gantry_gemm_run(gemm, &old) == GANTRY_INVALID_ARGUMENT);
+  old.size = 12; /* half of m */
+  EXPECT(gantry_gemm_run(gemm, &old) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "struct_size") == 0);
+  options.size = 9;
+  EXPECT(gantry_gemm_create(context, &options, &none) == GANTRY_INVALID_ARGUMENT && none == NULL);
+  EXPECT(strstr(gantry_error_message(), "where no field begins or ends") != NULL);
+  options.size = sizeof options;
+  none = (gantry_gemm*)1;
+  EXPECT(gantry_gemm_warm_up(gemm, NULL, -1, NULL, NULL) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(strcmp(gantry_error_message(), "the number of sizes is -1: it is 0 or more") == 0);
+  twice[0] = twice[1] = argument;
+  old = whole_call(twice);
+  old.argument_count = 2;
+  EXPECT(gantry_gemm_run(gemm, &old) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "argument_twice") == 0);
+  EXPECT(strcmp(reason.operand, "bias") == 0);
   old = whole_call(&argument);
   old.argument_size = (int32_t)sizeof argument + 8;
   EXPECT(gantry_gemm_run(gemm, &old) == GANTRY_INVALID_ARGUMENT);
@@ -227,6 +248,15 @@ static void refusals(gantry_context* context, const gantry_gemm* gemm) {
   wrong.machine = GANTRY_MACHINE_SIMULATED;
   wrong.policy = -1;
   EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT);
+  wrong.policy = GANTRY_COMPILE_WAIT;
+  wrong.simulated_sms = 2147483646;
+  EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT && no_context == NULL);
+  EXPECT(gantry_error_reason(0, &reason) == GANTRY_OK && strcmp(reason.rule, "context_option") == 0);
+  EXPECT(reason.actual == 2147483646 && reason.nearest == 4096);
+  wrong.simulated_sms = wrong.most_kernels = wrong.most_plans = wrong.compile_threads = -1;
+  wrong.simulated_progress_seconds = -1;
+  EXPECT(gantry_context_create(&wrong, &no_context) == GANTRY_INVALID_ARGUMENT);
+  EXPECT(gantry_error_count() == 5);
   EXPECT(gantry_context_is_simulated(NULL) == -1);
   EXPECT(gantry_gemm_kernels(NULL) == -1);
   gantry_context_wait_for_compilations(NULL);

@@ -54,6 +54,58 @@ TEST_F(ContextFailuresTest, WarmUpGivesAReasonForEachSizeThatCannotBe) {
   EXPECT_EQ(gemm->kernels(), 1) << "of the size that can be";
 }
 
+TEST_F(ContextFailuresTest, OptionsOutOfTheirRangesAreAReasonEach) {
+  ContextOptions wrong = options();
+  wrong.most_kernels = 0;
+  wrong.most_plans = -1;
+  wrong.compile_threads = -2;
+  wrong.simulated.sms = std::numeric_limits<int>::max();
+  wrong.simulated.progress_seconds = std::numeric_limits<double>::quiet_NaN();
+  const Context context(wrong);
+  const std::vector<StatusReason>& reasons = context.status().reasons();
+  ASSERT_EQ(reasons.size(), 5U) << context.status().describe();
+  for (const StatusReason& reason : reasons) EXPECT_EQ(reason.rule, to_text(RuntimeRule::context_option));
+  EXPECT_EQ(reasons[0].operand, "most_kernels");
+  EXPECT_EQ(reasons[0].nearest, 1);
+  EXPECT_EQ(reasons[1].sentence, "most_plans is -1: it is 1 to 2147483647; the nearest value that works is 1");
+  EXPECT_EQ(reasons[2].operand, "compile_threads");
+  EXPECT_EQ(reasons[2].nearest, 0);
+  EXPECT_EQ(reasons[3].operand, "simulated.sms");
+  EXPECT_EQ(reasons[3].actual, std::numeric_limits<int>::max());
+  EXPECT_EQ(reasons[3].nearest, 4096);
+  EXPECT_EQ(reasons[4].operand, "simulated.progress_seconds");
+  EXPECT_EQ(context.gemm({}).error().code(), StatusCode::invalid_argument);
+  wrong = options();
+  wrong.simulated.sms = 0;
+  EXPECT_TRUE(is_only(Context(wrong).status(), RuntimeRule::context_option));
+  wrong.simulated.sms = 4096;
+  EXPECT_TRUE(Context(wrong).status()) << Context(wrong).status().describe();
+}
+
+TEST_F(ContextFailuresTest, NamesOfACallersAreFitForATerminalInEveryPartOfAReason) {
+  const Context context(options());
+  const auto gemm = context.gemm({.epilogue = "d = acc + row(bias)"});
+  GemmCall wrong = call(512, 512, 512);
+  wrong.arguments = {{"bias", address(4)}, {"b\x1b[31m\n", address(4)}};
+  const Status refused = gemm->run(wrong);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.reasons()[0].operand, "b\\x1b[31m\\x0a");
+  EXPECT_EQ(refused.describe().find('\x1b'), std::string::npos);
+}
+
+TEST_F(ContextFailuresTest, AFunctionThatNoContextMadeSaysSo) {
+  const GemmFunction none;
+  EXPECT_TRUE(is_only(none.run({}), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.can_implement({}), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.workspace_bytes({}).error(), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.explain({}).error(), RuntimeRule::function_empty));
+  EXPECT_TRUE(is_only(none.warm_up({{64, 64, 64, 1}}), RuntimeRule::function_empty));
+  none.wait_for_compilations();
+  EXPECT_EQ(none.kernels() + none.plans(), 0);
+  EXPECT_EQ(none.options().tile.m, 0);
+  EXPECT_EQ(none.graph().argument_count, 0);
+}
+
 TEST_F(ContextFailuresTest, ACheckedRunOfNoGroupsFindsNothingWrong) {
   const Context context(options());
   const auto gemm =
@@ -110,6 +162,26 @@ TEST_F(ContextFailuresTest, AKernelIsLoadedOutsideOfWhatAnyThreadRecords) {
   const int before = fake_gpu().guarded_loads;
   ASSERT_TRUE(context.gemm({})->run(call(8192, 8192, 8192))) << "found in the cache, and loaded by this thread";
   EXPECT_EQ(fake_gpu().guarded_loads, before + 1);
+}
+
+TEST_F(ContextFailuresTest, AShippedKernelThatWasAlteredIsNamed) {
+  ASSERT_TRUE(Context(options()).gemm({})->run(call(8192, 8192, 8192)));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "cache")) {
+    if (entry.path().extension() == ".kernel")
+      write(folder_ / "shipped/" + entry.path().filename().string(), "altered");
+  }
+  ContextOptions never = options(CompilePolicy::never);
+  never.cache_directory = folder_ / "other";
+  never.shipped = {folder_ / "shipped"};
+  const auto gemm = Context(never).gemm({});
+  for (const Status& refused : {gemm->run(call(8192, 8192, 8192)), gemm->warm_up({{8192, 8192, 8192, 1}})}) {
+    EXPECT_EQ(refused.code(), StatusCode::no_kernel) << refused.describe();
+    EXPECT_TRUE(has(refused, RuntimeRule::kernel_missing) && has(refused, RuntimeRule::entry_damaged));
+    EXPECT_THAT(refused.describe(), HasSubstr(folder_ / "shipped/"));
+    EXPECT_THAT(refused.describe(), HasSubstr("it was altered or cut off"));
+  }
+  never.policy = CompilePolicy::wait;
+  EXPECT_TRUE(Context(never).gemm({})->run(call(8192, 8192, 8192)));
 }
 
 TEST_F(ContextFailuresTest, AKeptKernelThatTheDriverRefusesIsCompiledAnew) {
@@ -195,6 +267,9 @@ TEST_F(ContextFailuresTest, ATuningFileThatIsNoneIsANote) {
   EXPECT_EQ(rules("/dev/zero"), only(TuningRule::not_plain));
   EXPECT_EQ(rules(folder_.path()), only(TuningRule::not_plain));
   EXPECT_EQ(rules(folder_ / "missing"), std::vector<std::string>{to_text(RuntimeRule::tuning_file_missing)});
+  const Status by_variable = Context(options()).notes();
+  EXPECT_TRUE(is_only(by_variable, RuntimeRule::tuning_file_missing));
+  EXPECT_EQ(by_variable.describe(), "there is no tuning file " + folder_ / "tuning" + ", which GANTRY_TUNING names");
   write(folder_ / "empty", "");
   EXPECT_TRUE(rules(folder_ / "empty").empty());
   std::filesystem::resize_file(folder_ / "empty", (std::uintmax_t{64} << 20) + 1);

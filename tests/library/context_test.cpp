@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <gantry/gantry.h>
+
 #include "context_fixture.hpp"
 #include "counted_allocations.hpp"
 
@@ -284,6 +286,98 @@ TEST_F(ContextTest, PacksOperandsThatTmaCannotAddressBeforeTheKernelRuns) {
   ASSERT_TRUE(gemm->run(call(4096, 4096, 4096)));
   EXPECT_EQ(launches().size(), 3U);
   EXPECT_EQ(gemm->kernels(), 1) << "a kernel takes operands either way";
+}
+
+TEST_F(ContextTest, LaunchesShortGemmsAsDependentUnlessTheCallSaysOtherwise) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  GemmCall small = call(512, 512, 512), large = call(8192, 8192, 8192);
+  ASSERT_TRUE(gemm->run(small));
+  ASSERT_TRUE(gemm->run(large));
+  EXPECT_EQ(gemm->explain(small)->gains_as_dependent, launches()[0].dependent);
+  EXPECT_EQ(gemm->explain(large)->gains_as_dependent, launches()[1].dependent);
+  EXPECT_THAT(gemm->explain(small)->choice, HasSubstr("as a dependent launch"));
+  small.dependent = false;
+  large.dependent = true;
+  ASSERT_TRUE(gemm->run(small));
+  ASSERT_TRUE(gemm->run(large));
+  EXPECT_THAT(gemm->explain(small)->choice, Not(HasSubstr("as a dependent launch")));
+  std::vector<bool> dependent;
+  for (const FakeLaunch& one : launches()) dependent.push_back(one.dependent);
+  EXPECT_EQ(dependent, (std::vector<bool>{true, false, false, true}));
+}
+
+TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
+  gantry_context_options on = GANTRY_CONTEXT_OPTIONS;
+  const std::string cache = folder_ / "cache";
+  on.machine = GANTRY_MACHINE_GPU;
+  on.cache_directory = cache.c_str();
+  gantry_context* context = nullptr;
+  gantry_gemm* gemm = nullptr;
+  ASSERT_EQ(gantry_context_create(&on, &context), GANTRY_OK) << gantry_error_message();
+  ASSERT_EQ(gantry_gemm_create(context, nullptr, &gemm), GANTRY_OK) << gantry_error_message();
+  gantry_call small = GANTRY_CALL;
+  EXPECT_EQ(small.dependent, GANTRY_DEPENDENT_AUTOMATIC);
+  small.m = small.n = small.k = 512;
+  small.a.data = address(1);
+  small.b.data = address(2);
+  small.d.data = address(3);
+  gantry_call large = small;
+  large.m = large.n = large.k = 8192;
+  for (const int32_t dependent : {GANTRY_DEPENDENT_OFF, GANTRY_DEPENDENT_ON, GANTRY_DEPENDENT_AUTOMATIC}) {
+    small.dependent = large.dependent = dependent;
+    EXPECT_EQ(gantry_gemm_run(gemm, &small), GANTRY_OK) << gantry_error_message();
+    EXPECT_EQ(gantry_gemm_run(gemm, &large), GANTRY_OK) << gantry_error_message();
+  }
+  small.dependent = 3;
+  EXPECT_EQ(gantry_gemm_run(gemm, &small), GANTRY_INVALID_ARGUMENT);
+  EXPECT_THAT(gantry_error_message(), HasSubstr("dependent is 3: it is 0 to 2"));
+  std::vector<bool> dependent;
+  for (const FakeLaunch& one : launches()) dependent.push_back(one.dependent);
+  EXPECT_EQ(dependent, (std::vector<bool>{false, false, true, true, true, false}));
+  gantry_gemm_destroy(gemm);
+  gantry_context_destroy(context);
+}
+
+TEST_F(ContextTest, TakesTheScheduleAndSwappedOperandsFromC) {
+  gantry_context_options on = GANTRY_CONTEXT_OPTIONS;
+  const std::string cache = folder_ / "cache";
+  on.machine = GANTRY_MACHINE_GPU;
+  on.cache_directory = cache.c_str();
+  gantry_context* context = nullptr;
+  ASSERT_EQ(gantry_context_create(&on, &context), GANTRY_OK) << gantry_error_message();
+  gantry_call call = GANTRY_CALL;
+  call.m = call.n = call.k = 512;
+  call.a.data = address(1);
+  call.b.data = address(2);
+  call.d.data = address(3);
+  const auto explained = [&](const gantry_gemm_options& options) {
+    gantry_gemm* gemm = nullptr;
+    if (gantry_gemm_create(context, &options, &gemm) != GANTRY_OK) return std::string(gantry_error_message());
+    std::string text(4000, ' ');
+    EXPECT_EQ(gantry_gemm_explain(gemm, &call, text.data(), text.size(), nullptr), GANTRY_OK) << gantry_error_message();
+    gantry_gemm_destroy(gemm);
+    return text;
+  };
+  gantry_gemm_options options = GANTRY_GEMM_OPTIONS;
+  options.tile_m = 192;
+  options.tile_n = 96;
+  EXPECT_THAT(explained(options), HasSubstr("192x96x64 pingpong"));
+  options.schedule = GANTRY_SCHEDULE_COOPERATIVE;
+  EXPECT_THAT(explained(options), HasSubstr("the tile has 192 rows: "));
+  options.tile_m = 128;
+  EXPECT_THAT(explained(options), HasSubstr("128x96x64 cooperative"));
+  options.schedule = GANTRY_SCHEDULE_PINGPONG;
+  EXPECT_THAT(explained(options), HasSubstr("128x96x64 pingpong"));
+  options.schedule = 3;
+  EXPECT_THAT(explained(options), HasSubstr("the schedule is 3: it is 0 to 2"));
+  options = GANTRY_GEMM_OPTIONS;
+  options.tile_m = 8;
+  options.tile_n = 64;
+  EXPECT_THAT(explained(options), HasSubstr("those of swapped operands"));
+  options.swapped = 1;
+  EXPECT_THAT(explained(options), HasSubstr("8x64x64 cooperative 1x1 bf16 swapped"));
+  gantry_context_destroy(context);
 }
 
 TEST_F(ContextTest, HasAKernelOfItsOwnForADThatTmaCannotAddress) {

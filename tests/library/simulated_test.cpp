@@ -74,6 +74,24 @@ class SimulatedContextTest : public testing::Test {
   std::vector<RunProgress> told_;  // one run at a time
 };
 
+TEST_F(SimulatedContextTest, SaysThatATraceCannotBeWritten) {
+  const Context context(options());
+  const auto gemm = context.gemm({.options = {.d = ElementType::f32}, .epilogue = "d = acc"});
+  ASSERT_TRUE(gemm) << gemm.error().describe();
+  Matrices x{64, 64, 64};
+  x.fill();
+  GemmCall call = x.call();
+  call.arguments = {};
+  SimulatedRun run{.trace_file = folder_ / "none/trace\x1b[31m"};
+  const Status refused = gemm->run(call, {.simulated = &run});
+  ASSERT_TRUE(is_only(refused, RuntimeRule::trace_not_written));
+  EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
+  EXPECT_NE(refused.describe().find("trace\\x1b[31m"), std::string::npos) << refused.describe();
+  EXPECT_EQ(refused.describe().find('\x1b'), std::string::npos);
+  run.trace_file.clear();
+  EXPECT_TRUE(gemm->run(call, {.simulated = &run}));
+}
+
 TEST_F(SimulatedContextTest, RunsAnySizesOfOneFunction) {
   ASSERT_TRUE(HostCompiler::find().status());  // what built this test is there
   ContextOptions with_progress = options();

@@ -96,6 +96,29 @@ TEST_F(Cache, UsesEntriesThatWereShippedAndNeverWritesThere) {
   EXPECT_EQ(std::distance(fs::directory_iterator(shipped), fs::directory_iterator()), 1);
 }
 
+TEST_F(Cache, SaysWhichShippedEntryIsNotAsItWasWhereNothingElseServes) {
+  ASSERT_TRUE(get("one"));
+  const std::string name = fs::path(files(".kernel").front()).filename().string();
+  const std::string path = folder_ / "shipped" + "/" + name;
+  fs::copy(directory_, folder_ / "shipped");
+  std::string altered = read(path);
+  altered.back() ^= 1;
+  write(path, altered);
+  const KernelCache cache({.directory = folder_ / "other", .shipped = {folder_ / "shipped"}, .headers = &headers_});
+  const std::optional<CachedKernel> kept = cache.find(compiler_, {.text = "one"});
+  ASSERT_TRUE(kept && !*kept);
+  EXPECT_TRUE(is_only(kept->status, RuntimeRule::entry_damaged));
+  EXPECT_EQ(kept->status.describe(), path + ": it was altered or cut off");
+  const CachedKernel none = cache.get(no_compiler(), {.text = "one"});
+  EXPECT_TRUE(has(none.status, RuntimeRule::named_compiler_missing) && has(none.status, RuntimeRule::entry_damaged))
+      << none.status.describe();
+  EXPECT_FALSE(cache.find(compiler_, {.text = "two"})) << "there is nothing to say of it";
+  fs::permissions(path, fs::perms::all);
+  EXPECT_TRUE(has(cache.find(compiler_, {.text = "one"})->status, RuntimeRule::writable_by_others));
+  EXPECT_TRUE(cache.get(compiler_, {.text = "one"}).compiled);
+  EXPECT_EQ(cache.find(compiler_, {.text = "one"})->image, "one") << "kept beside it";
+}
+
 TEST_F(Cache, RebuildsWhatIsTruncatedChangedEmptyOrRenamed) {
   const std::string text = "a kernel of some length";
   ASSERT_TRUE(get(text));
@@ -251,6 +274,8 @@ TEST_F(Cache, InAFolderThatCannotBeWrittenUsesATemporaryOneAndSaysSo) {
     const CachedKernel kernel = cache.get(compiler_, {.text = "one"});
     ASSERT_TRUE(kernel) << kernel.status.describe();
     EXPECT_EQ(cache.contents().kernels, 1);
+    EXPECT_NE(origin_of(kernel).find(" and kept until this program ends"), std::string::npos) << origin_of(kernel);
+    EXPECT_NE(origin_of(get("one")).find(" and kept in the cache"), std::string::npos);
   }
   EXPECT_FALSE(fs::exists(temporary));
   EXPECT_TRUE(cache_.note()) << cache_.note().describe();

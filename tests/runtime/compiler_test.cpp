@@ -1,5 +1,6 @@
 // The compiler is found where the environment says, or a sentence says what is missing.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <gantry/runtime/device.hpp>
 #include <gantry/runtime/module.hpp>
@@ -93,6 +94,18 @@ TEST(Compiler, WorksInATemporaryFolderWhoseNameNobodyKnows) {
   EXPECT_EQ(done.bytes, "fine") << done.status.describe();
 }
 
+// The kernel finds no interpreter for it: the program is there, and cannot be started.
+TEST(Nvcc, ThatCannotBeStartedIsNotTakenForOneThatIsMute) {
+  const Folder folder;
+  const std::string program = folder / "nvcc";
+  write(program, "#!/nowhere/sh\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Status status = Compiler::find({.nvcc = program, .cuda_home = {}, .path = {}}).status();
+  EXPECT_TRUE(is_only(status, RuntimeRule::process_not_started));
+  EXPECT_EQ(status.describe(),
+            program + " could not be asked for its version: it could not be started: No such file or directory");
+}
+
 TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
   const Module maths("libm.so.6");
   ASSERT_TRUE(maths) << maths.status().describe();
@@ -106,6 +119,17 @@ TEST(Module, GivesFunctionsByNameAndSaysWhyItIsNotThere) {
 }
 
 // The same number of a file is used again by the second; the loader must not take it for the first.
+TEST(Module, ThatIsAPipeAFolderOrADeviceIsNotWaitedFor) {
+  const Folder folder;
+  const std::string pipe = folder / "libpipe\x1b.so";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Module module(pipe);
+  EXPECT_TRUE(is_only(module.status(), RuntimeRule::module_not_loaded));
+  EXPECT_EQ(module.status().describe(), folder / "libpipe\\x1b.so could not be loaded: it is a named pipe");
+  EXPECT_EQ(Module(folder.path()).status().describe(), folder.path() + " could not be loaded: it is a folder");
+  EXPECT_EQ(Module("/dev/zero").status().describe(), "/dev/zero could not be loaded: it is a device");
+}
+
 TEST(Module, IsLoadedFromMemoryAndEachImageIsItsOwn) {
   const Module first = Module::from_image(read(GANTRY_ANSWER_41), "the first"),
                second = Module::from_image(read(GANTRY_ANSWER_42), "the second"),

@@ -66,6 +66,17 @@ TEST(HostCompiler, ThatIsTooOldOrNoCompilerIsRefused) {
   EXPECT_TRUE(is_only(HostCompiler::find({.gantry_cxx = mute}).status(), RuntimeRule::compiler_unusable));
 }
 
+TEST(HostCompiler, ThatCannotBeStartedIsNotTakenForOneThatIsMute) {
+  const Folder folder;
+  const std::string path = folder / "g++";
+  write(path, "#!/nowhere/sh\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  const Status status = HostCompiler::find({.gantry_cxx = path}).status();
+  EXPECT_TRUE(is_only(status, RuntimeRule::process_not_started));
+  EXPECT_EQ(status.describe(),
+            path + " could not be asked for its macros: it could not be started: No such file or directory");
+}
+
 TEST(HostCompiler, MakesAnObjectFromTheEmbeddedHeadersAndFromNothingThatIsPlanted) {
   const Folder planted;
   write(planted / "cstdint", "#error planted\n");

@@ -1,6 +1,7 @@
 // NVRTC is found, or a sentence says what is missing; where it is there, it makes cubins from the embedded headers, as
 // nvcc does.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <gantry/runtime/cache.hpp>
 
@@ -26,6 +27,17 @@ TEST(Nvrtc, ThatIsNowhereIsMissedInASentence) {
   EXPECT_TRUE(is_only(status_of(search), RuntimeRule::named_compiler_missing));
   EXPECT_TRUE(is_only(status_of(only("libm.so.6")), RuntimeRule::compiler_unusable));
   EXPECT_EQ(status_of(only("libm.so.6")).describe(), "libm.so.6 cannot be used: it lacks a function of libnvrtc");
+}
+
+TEST(Nvrtc, ThatIsAPipeIsNotWaitedFor) {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "lib64");
+  const std::string pipe = folder / "lib64/libnvrtc.so";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Status named = status_of({.library = pipe, .cuda_home = {}, .names = {}});
+  EXPECT_TRUE(is_only(named, RuntimeRule::named_compiler_missing));
+  EXPECT_EQ(named.describe(), "GANTRY_NVRTC names a library, and " + pipe + " could not be loaded: it is a named pipe");
+  EXPECT_TRUE(is_only(status_of({.library = {}, .cuda_home = folder.path(), .names = {}}), RuntimeRule::nvrtc_missing));
 }
 
 TEST(Nvrtc, ThatIsNewerThanTheDriverIsPassedOverOrSaid) {

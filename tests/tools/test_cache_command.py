@@ -49,15 +49,16 @@ class Cache(Cli):
         self.assertIn("\\x1b[31m.kernel", self.text("cache", "list"))
 
     def test_the_limit_is_kept(self):
-        for text, said in (("512M", "512.0 MiB"), ("3G", "3.0 GiB"), ("4096", "4 KiB"), ("0", "0 KiB")):
+        for text, said in (("512M", "512.0 MiB"), ("3G", "3.0 GiB"), ("4096", "4 KiB"), ("0", "0 KiB"),
+                           ("1.0 GiB", "1.0 GiB"), ("1.5G", "1.5 GiB"), ("2.5 MiB", "2.5 MiB"), ("12KiB", "12 KiB")):
             self.assertEqual(self.text("cache", "limit", text), f"{self.cache} keeps at most {said}\n")
             self.assertEqual(self.text("cache", "limit"), f"{self.cache} keeps at most {said}\n")
 
     def test_a_limit_that_is_no_size_is_refused(self):
-        for text in ("many", "-1", "1.5G", "M", "99999999999999999999", "9999999999G"):
+        for text in ("many", "-1", "1.5.2G", "1.5", "1,5G", "2GB", "G iB", "1.G", ".5G", "iB", "M", "99999999999999999999", "9999999999G"):
             said = self.refused("cache", "limit", text, status=2)
             if not text.startswith("-"):
-                self.assertIn("a limit is a number of bytes, or one with K, M or G, up to 1073741824G, and not", said)
+                self.assertIn("a limit is a number of bytes, or one with K, M or G (KiB, MiB, GiB), up to 1073741824G, and not", said)
 
     def test_a_cache_that_is_not_ours_is_not_touched(self):
         (self.folder / "elsewhere").mkdir()

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -74,7 +75,13 @@ class Doctor(Cli):
         (self.folder / "tuning").write_text("nonsense\r\n" * 50)
         self.assertIn("it cannot be read in full: 50 lines; the first: line 1 has ", self.diagnose()["machine"]["tuning"]["text"])
         self.set("GANTRY_TUNING", str(self.folder))
-        self.assertEqual(self.diagnose()["machine"]["tuning"]["text"], f"{self.folder} cannot be read: it is a folder.")
+        self.assertIn("it cannot be read in full: it is no plain file", self.diagnose()["machine"]["tuning"]["text"])
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.set("GANTRY_TUNING", str(pipe))
+        begun = time.monotonic()
+        self.assertIn("it cannot be read in full: it is no plain file", self.diagnose()["machine"]["tuning"]["text"])
+        self.assertLess(time.monotonic() - begun, 4)
 
     def test_control_characters_of_the_environment_do_not_reach_the_terminal(self):
         for name in ("GANTRY_NVCC", "GANTRY_CACHE_DIR", "GANTRY_TUNING", "GANTRY_NVRTC", "GANTRY_CXX"):

@@ -1,6 +1,8 @@
 """Wrong use ends with status 2 and a sentence; help and version end with 0."""
 
 import os
+import resource
+import subprocess
 import unittest
 
 from cli import Cli
@@ -37,6 +39,16 @@ class Usage(Cli):
         for wrong, nearest in (("--mm", "--m"), ("--epi", "--epilogue"), ("--tlie", "--tile"), ("--stage=3", "--stages")):
             self.assertIn(f'"{wrong}" is no option here; the nearest is {nearest}\n', self.refused("gemm", wrong, status=2))
         self.assertIn('"--verson" is no option here; the nearest is --version\n', self.refused("--verson", status=2))
+
+    def test_memory_that_has_run_out_is_said(self):
+        def run(*arguments):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
+            return subprocess.run([os.environ["GANTRY"], *arguments], capture_output=True, preexec_fn=limit, timeout=60)
+
+        if run("--version").returncode != 0:
+            self.skipTest("a sanitizer takes more room than that")
+        done = run("gemm", "--machine", "sim", "--m", "8192", "--n", "8192", "--k", "64")
+        self.assertEqual((done.returncode, done.stderr), (1, b"gantry: the host's memory has run out\n"))
 
     def test_an_option_has_one_value(self):
         self.assertIn("gantry: --at is given without its value\n", self.refused("layout", "4", "--at", status=2))

@@ -2,6 +2,7 @@
 // functions.
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -147,6 +148,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("gantry: the host's memory has run out\n", stderr);
+    return 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "gantry: unexpected error: %s\n", gantry::runtime::printable(e.what()).c_str());
     return 1;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ struct GlobalAllocation {
   const void* data = nullptr;
   std::size_t bytes = 0;
   std::string name{};  // in reports
+};
+
+// What a run throws where its trace cannot be written.
+struct TraceNotWritten : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 struct SimulatorOptions {

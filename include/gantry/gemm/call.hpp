@@ -9,6 +9,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 
 #include <gantry/epilogue/fusion/arguments.hpp>
 #include <gantry/gemm/problem.hpp>
@@ -62,8 +63,9 @@ struct GemmCall {
   GemmMatrix<const void> a{}, b{}, c{};
   GemmMatrix<void> d{};
   GemmCallArguments arguments{};
-  // On a GPU: the kernel may start before the one before it in the stream has ended; it touches memory only after that.
-  bool dependent = false;
+  // On a GPU: the kernel may start before the one before it in the stream has ended, and touches memory only after
+  // that. Empty: where a gain is expected, which GemmFunction knows; kernels of one configuration take it for false.
+  std::optional<bool> dependent{};
   // Factors of blocks of A and B, where the options have them.
   GemmScale scale_a{}, scale_b{};
   GemmGroups groups{};    // of a grouped GEMM, whose options say along which mode; `batch` counts them

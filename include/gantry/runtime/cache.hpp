@@ -46,6 +46,7 @@ struct [[nodiscard]] CachedKernel {
   std::string image{};    // verified bytes
   bool compiled = false;  // now; otherwise it was there
   bool repaired = false;  // there was an entry, and it was damaged
+  bool passing = false;   // the cache goes when this program ends
   double seconds = 0;     // that the compiler took
   Status status{};        // why there is no image
   Status note{};          // why the cache was not used, or could not keep the kernel
@@ -87,7 +88,8 @@ class KernelCache {
   // replaces what is kept. Requires a compiler whose status is ok.
   CachedKernel get_instead_of(const std::string& image, const KernelCompiler& compiler,
                               const KernelSource& source) const;
-  // As get() where it is there already; nothing is compiled.
+  // As get() where it is there already; nothing is compiled. Where there are entries and none of them can be used, a
+  // kernel whose status says why of the first.
   std::optional<CachedKernel> find(const KernelCompiler& compiler, const KernelSource& source) const;
 
   // How many kernels are kept, and how large they are together; refusals are not counted.
@@ -122,7 +124,8 @@ class KernelCache {
   // The request's part of an entry's name.
   std::string key_of(const KernelCompiler& compiler, const KernelSource& source) const;
   // Of any compiler, in the shipped folders, or in the own one where there is no compiler.
-  std::optional<CachedKernel> find_any(const KernelCompiler& compiler, const std::string& key) const;
+  // `problem`: why the first of its entries cannot be used, where none can.
+  std::optional<CachedKernel> find_any(const KernelCompiler& compiler, const std::string& key, Status& problem) const;
   // Compiles and keeps. Requires that the lock of the entry is held.
   CachedKernel make(const Request& request) const;
 

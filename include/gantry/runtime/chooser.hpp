@@ -28,7 +28,6 @@ namespace gantry::runtime {
 struct ChosenDesign {
   const GemmDesign* design = nullptr;  // the chooser's
   std::string why{};                   // it was chosen, for readers
-  bool dependent = false;              // launches in a row gain where each may start before the one before has ended
 };
 
 class GemmChooser {
@@ -51,6 +50,8 @@ class GemmChooser {
   std::vector<const GemmDesign*> ranked(const GemmExtents& sizes, const std::vector<const GemmDesign*>& there = {});
   // The first of them, and why, in sentences; or the rule by which there is none.
   Result<ChosenDesign> choose(const GemmExtents& sizes);
+  // Whether launches of one of them in a row gain where each may start before the one before has ended.
+  bool gains_as_dependent(const GemmDesign& design, const GemmExtents& sizes) const;
 
   GemmWorkload workload(const GemmExtents& sizes) const;
   const fusion::Graph& graph() const { return graph_; }

@@ -69,6 +69,9 @@ namespace gantry::runtime {
   X(report_of_a_gpu, invalid_argument)        /* only the simulated SM gives one */                                    \
   X(tuning_file_missing, invalid_argument)                                                                             \
   X(findings_left_out, invalid_argument)      /* more is wrong than is named */                                        \
+  X(context_option, invalid_argument)         /* it is out of its range */                                             \
+  X(function_empty, invalid_argument)         /* no context made it */                                                 \
+  X(trace_not_written, invalid_argument)      /* of a run on the simulated SM */                                       \
   X(internal_error, invalid_argument)         /* an exception that is a mistake of the library */
 // clang-format on
 
@@ -105,6 +108,21 @@ inline Status failure_of(RuntimeRule rule, std::string sentence, std::string ope
   Status out;
   out.add(
       {.code = code_of(rule), .rule = to_text(rule), .operand = std::move(operand), .sentence = std::move(sentence)});
+  return out;
+}
+
+// The same, of a number that is out of its range.
+inline Status out_of_range(RuntimeRule rule, const std::string& what, std::int64_t actual, std::int64_t least,
+                           std::int64_t most) {
+  const std::int64_t nearest = actual < least ? least : most;
+  Status out;
+  out.add({.code = code_of(rule),
+           .rule = to_text(rule),
+           .operand = what,
+           .actual = actual,
+           .nearest = nearest,
+           .sentence = what + " is " + std::to_string(actual) + ": it is " + std::to_string(least) + " to " +
+                       std::to_string(most) + "; the nearest value that works is " + std::to_string(nearest)});
   return out;
 }
 

@@ -33,6 +33,9 @@
 
 namespace gantry::runtime {
 
+// Of the machine that a GEMM is planned for.
+constexpr int kMostSimulatedSms = 4096;
+
 // Requires a specification that can be designed.
 std::string simulated_source(const GemmSpec& spec);
 
@@ -80,7 +83,7 @@ class SimulatedGemm {
 
   // Every reason why the call cannot run; none: it can. Addresses are the host's.
   Status can_implement(const GemmCall& call) const;
-  // For so many simulated SMs, each of which holds a CTA.
+  // For so many simulated SMs, 1 to kMostSimulatedSms, each of which holds a CTA.
   Result<SimulatedGemmPlan> plan(const GemmCall& call, int sms = 8) const;
 
   // For whoever keeps plans of its own. Requires a call that it can implement.

@@ -135,7 +135,7 @@ Measured measure(const Bench& b, const AskedGemm& asked) {
   GemmCall call = on_device.call();
   const Result<GemmExplanation> explained = gemm->explain(call);
   if (!explained) return fail(explained.error());
-  call.dependent = b.texts.dependent == "auto" ? explained->gains_as_dependent : b.texts.dependent == "on";
+  if (b.texts.dependent != "auto") call.dependent = b.texts.dependent == "on";
   if (const Status ran = gemm->run(call); !ran) return fail(ran);
   if (const Status back = on_device.download(operands); !back) return fail(back);
   const Verification v = operands.verify();
@@ -156,7 +156,7 @@ Measured measure(const Bench& b, const AskedGemm& asked) {
   if (const std::string index = index_text(asked); !index.empty()) r.groups += (r.groups.empty() ? "" : ", ") + index;
   r.epilogue = asked.expression;
   r.kernel = explained->kernel;
-  r.dependent = call.dependent;
+  r.dependent = call.dependent.value_or(explained->gains_as_dependent);
   r.opponent = vendor.status() ? opponent_of(asked) : "nobody: " + vendor.status().describe();
   r.flops = asked.flops();
   r.bytes = operands.traffic();

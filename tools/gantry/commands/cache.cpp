@@ -77,8 +77,9 @@ int limit(const KernelCache& cache, const std::string& text) {
     const std::optional<unsigned long long> bytes = read_bytes(text);
     if (!bytes) {
       throw CLI::ValidationError(
-          fmt::format("a limit is a number of bytes, or one with K, M or G, up to 1073741824G, and not {}",
-                      in_quotes(text)),
+          fmt::format(
+              "a limit is a number of bytes, or one with K, M or G (KiB, MiB, GiB), up to 1073741824G, and not {}",
+              in_quotes(text)),
           2);
     }
     if (const Status kept = cache.set_limit(*bytes); !kept) {
@@ -140,7 +141,7 @@ void add_cache_command(CLI::App& app, int& status) {
 
   CLI::App* bound = cache->add_subcommand("limit", "Prints or sets the size limit of the cache");
   const auto size = std::make_shared<std::string>();
-  bound->add_option("size", *size, "bytes, or a number with K, M or G; without it the limit is printed")
+  bound->add_option("size", *size, "bytes, or a number with K, M or G (KiB, MiB, GiB); without it the limit is printed")
       ->option_text("SIZE");
   bound->footer("Example: gantry cache limit 512M\nBeyond the limit the least recently used entries are removed.");
   bound->callback([size, &status] { status = with_cache([&](const KernelCache& c) { return limit(c, *size); }); });

@@ -1,5 +1,4 @@
 // gantry doctor: what this machine has, and what will and will not work on it, in sentences.
-#include <filesystem>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +8,6 @@
 #include <gantry/runtime.hpp>
 
 #include "commands/commands.hpp"
-#include "files.hpp"
 #include "gemm/choice.hpp"
 #include "gemm/on_gpu.hpp"
 #include "gemm/simulated.hpp"
@@ -64,11 +62,6 @@ void describe_gpu(const runtime::Device& device, Diagnosis& out) {
 
 Line describe_tuning(const std::string& path) {
   if (path.empty()) return {"tuning", false, "the tuning file has no path: HOME is not set; GANTRY_TUNING names one."};
-  std::error_code error;
-  if (std::filesystem::exists(path, error)) {
-    const Result<std::string> text = read_text(path);
-    if (!text) return {"tuning", false, path + " cannot be read: " + text.error().describe() + "."};
-  }
   const TuningFile tuning = TuningFile::read(path);
   const std::size_t count = tuning.entries().size();
   const Status unread = unread_lines(tuning);

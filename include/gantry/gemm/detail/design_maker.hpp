@@ -20,6 +20,7 @@ class GemmDesignMaker {
 
   GANTRY_HD constexpr const GemmDesign& make() {
     d_.options = with_elements(asked_, graph_, stores_d());
+    d_.options = with_schedule_of_rows(d_.options);
     GemmOptions& o = d_.options;
     d_.reasons = GemmOptionsCheck(o, limits_).check();
     if (o.split == SplitMode::reduce_add && (!plain() || own_.copies)) {

@@ -23,6 +23,12 @@ GANTRY_HD constexpr int usual_warpgroups(GemmSchedule schedule, int rows) noexce
   return schedule == GemmSchedule::cooperative ? tile_warpgroups(schedule, rows) : 2;
 }
 
+// A warpgroup has 192 rows to itself, and such a tile in turns: the schedule of those rows where it is open.
+GANTRY_HD constexpr GemmOptions with_schedule_of_rows(GemmOptions o) {
+  if (o.tile.m == 192 && o.schedule == GemmSchedule::automatic) o.schedule = GemmSchedule::pingpong;
+  return o;
+}
+
 // The kernel of a swapped request with what it leaves open: a tile for few rows.
 GANTRY_HD constexpr GemmOptions with_swapped_tile(GemmOptions o) {
   constexpr int kRows = 64, kColumns = 32;
@@ -37,6 +43,7 @@ GANTRY_HD constexpr GemmReasons said_of_swapped(const GemmReasons& reasons) {
   GemmReasons out;
   for (GemmReason reason : reasons) {
     reason.swapped = true;
+    if (reason.rule == GemmRule::few_rows) reason.rule = GemmRule::tile_rows;  // they are columns of the request
     out.add(reason);
   }
   return out;
@@ -89,7 +96,7 @@ inline constexpr int kMostStages = 32, kMostBuffers = 8;  // of the main loop; o
 class GemmOptionsCheck {
  public:
   GANTRY_HD constexpr GemmOptionsCheck(const GemmOptions& options, const Sm90Limits& limits)
-      : o_(options), limits_(limits) {}
+      : o_(with_schedule_of_rows(options)), limits_(limits) {}
 
   GANTRY_HD constexpr const GemmReasons& check() {
     elements();
@@ -147,7 +154,10 @@ class GemmOptionsCheck {
     const bool alone = o_.schedule == GemmSchedule::pingpong;
     const int nearest_rows = t.m < 97 ? 64 : t.m < (alone ? 161 : 193) ? 128 : alone ? 192 : 256;
     if (t.m != 0 && t.m != nearest_rows) {
-      out_.add({.rule = alone ? GemmRule::pingpong_rows : GemmRule::tile_rows, .actual = t.m, .nearest = nearest_rows});
+      const GemmRule rule = t.m > 0 && t.m < 64 && t.m % limits_.wgmma_column_step == 0 ? GemmRule::few_rows
+                            : alone                                                     ? GemmRule::pingpong_rows
+                                                                                        : GemmRule::tile_rows;
+      out_.add({.rule = rule, .actual = t.m, .nearest = nearest_rows});
     }
     // Rows that were refused count as those that work, so that both nearest values work together.
     const int rows = nearest_rows / tile_warpgroups(o_.schedule, nearest_rows);
@@ -307,7 +317,7 @@ class GemmOptionsCheck {
     if (o_.split == SplitMode::reduce_add) out_.add({.rule = GemmRule::scatter_alone});
   }
 
-  const GemmOptions& o_;
+  GemmOptions o_;
   const Sm90Limits& limits_;
   GemmReasons out_{};
 };

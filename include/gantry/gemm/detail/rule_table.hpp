@@ -33,6 +33,10 @@ GANTRY_X(tile_rows, refused,
          "the tile has {actual} row{s}",
          "a tile of one warpgroup has 64, 128 or 192, one that two share has 128 or 256",
          "the nearest value that works is {nearest}")
+GANTRY_X(few_rows, refused,
+         "the tile has {actual} row{s}",
+         "fewer than 64 rows are those of swapped operands, the option swapped (--swap)",
+         "the nearest value that works without it is {nearest}")
 GANTRY_X(pingpong_rows, refused,
          "the tile has {actual} row{s}",
          "a tile of the pingpong schedule has 64, 128 or 192",

@@ -98,6 +98,11 @@ class TextReader {
     ParseProblem& out = refuse(at, TextRule::something_else_is_expected);
     out.append("expected ").append(what).append(", found ");
     append_found(out, at);
+    const auto is = [this](int i, const char* chars) {
+      return i >= 0 && i < text_.size() && (text_[i] == chars[0] || text_[i] == chars[1]);
+    };
+    const int slash = is(at - 1, "//") ? at - 1 : at;
+    if (is(slash, "//") && is(slash + 1, "/*")) out.append("; a comment goes from # to the end of its line");
   }
   // The same where one of some words might have been meant.
   template <int n>
