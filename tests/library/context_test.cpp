@@ -306,6 +306,21 @@ TEST_F(ContextTest, LaunchesShortGemmsAsDependentUnlessTheCallSaysOtherwise) {
   for (const FakeLaunch& one : launches()) dependent.push_back(one.dependent);
   EXPECT_EQ(dependent, (std::vector<bool>{true, false, false, true}));
 }
+// What a recording has before a launch may be no kernel, after which graphs are not known to take a dependent one.
+TEST_F(ContextTest, LaunchesInARecordingAreDependentOnlyWhereThatIsAsked) {
+  const Context context(options());
+  const auto gemm = context.gemm({});
+  GemmCall small = call(512, 512, 512);
+  void* const stream = address(9);
+  ASSERT_TRUE(gemm->run(small, {.stream = stream}));
+  fake_gpu().capturing[stream] = true;
+  ASSERT_TRUE(gemm->run(small, {.stream = stream}));
+  small.dependent = true;
+  ASSERT_TRUE(gemm->run(small, {.stream = stream}));
+  std::vector<bool> dependent;
+  for (const FakeLaunch& one : launches()) dependent.push_back(one.dependent);
+  EXPECT_EQ(dependent, (std::vector<bool>{true, false, true}));
+}
 
 TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
   gantry_context_options on = GANTRY_CONTEXT_OPTIONS;
