@@ -106,6 +106,12 @@ bool GemmFunction::State::is_dependent(const GemmDesign& design, const GemmCall&
 }
 
 Status GemmFunction::State::run(const GemmCall& call, const RunOptions& options) {
+  // What a recording has before it may be no kernel, after which graphs are not known to take a dependent launch.
+  if (!call.dependent && context_->machine->is_recording(options.stream)) {
+    GemmCall in_order = call;
+    in_order.dependent = false;
+    return run(in_order, options);
+  }
   if (options.simulated != nullptr) {
     if (!context_->simulated) {
       return failure_of(RuntimeRule::report_of_a_gpu,
