@@ -316,8 +316,8 @@ typedef struct gantry_group_tensor {
 enum { GANTRY_CHECK_NONE = 0, GANTRY_CHECK_DEVICE = 1 };
 
 /* ON: a dependent launch. The kernel may start before the one before it in the stream has ended, and touches memory
- * only after that, so that results are the same. AUTOMATIC: where a gain is expected, in short GEMMs, and not in a stream
- * that records a CUDA graph. */
+ * only after that, so that results are the same. AUTOMATIC: where a gain is expected, in short GEMMs, and not in a
+ * stream that records a CUDA graph. */
 enum { GANTRY_DEPENDENT_OFF = 0, GANTRY_DEPENDENT_ON = 1, GANTRY_DEPENDENT_AUTOMATIC = 2 };
 
 typedef struct gantry_call {
