@@ -114,7 +114,7 @@ class Text:
         self.text = "\n".join(lines) + "\n"
 
     def write(self, folder):
-        self.path = str(folder.resolve() / f"{digest(self.text)[:16]}.cpp")
+        self.path = str(folder.resolve() / f"{digest(self.text)[:16]}{Path(self.sources[0].path).suffix}")
         Path(self.path).write_text(self.text)
         return self
 
@@ -170,17 +170,23 @@ def all_headers(units, folder):
 
 
 def together(sources):
-    """The sources in lists of such that are compiled and checked alike, and whose names do not meet."""
+    """The sources in lists of such that are compiled and checked alike, whose names do not meet, and of which no two
+    call different headers by the same name."""
     lists = collections.defaultdict(list)
     for source in sources:
-        names = meeting_names(Path(source.path).read_text())
-        fits = (part for part in lists[source.alike()] if len(part[0]) < TOGETHER and not part[1] & names)
-        part = next(fits, None)
+        text, folder = Path(source.path).read_text(), os.path.dirname(source.path)
+        names, quoted = meeting_names(text), {name for name in _INCLUDE.findall(text) if name}
+
+        def fits(part):
+            return len(part[0]) < TOGETHER and not part[1] & names and all(part[2].get(q, folder) == folder for q in quoted)
+
+        part = next(filter(fits, lists[source.alike()]), None)
         if part is None:
-            part = ([], set())
+            part = ([], set(), {})
             lists[source.alike()].append(part)
         part[0].append(source)
         part[1].update(names)
+        part[2].update(dict.fromkeys(quoted, folder))
     return [part[0] for parts in lists.values() for part in parts]
 
 

@@ -41,7 +41,7 @@ using gantry::Status;
 using gantry::StatusCode;
 using gantry::runtime::failure_of;
 using gantry::runtime::RuntimeRule;
-using namespace gantry::c_interface;
+using namespace gantry::c_interface;  // NOLINT(google-build-using-namespace): this file is its other half
 
 gantry_status result_of(const Status& status) { return status.ok() ? GANTRY_OK : fail(status); }
 

@@ -27,6 +27,7 @@ TEST_F(ContextFailuresTest, ThreadsThatNeverCompileDoNotWaitForALookUpThatFindsN
   for (int round = 0; round < 20; ++round) {
     const auto gemm = context.gemm({});
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&] {
         if (gemm->run(call(8192, 8192, 8192)).code() == StatusCode::no_kernel) ++refused;

@@ -12,7 +12,7 @@ namespace {
 
 // A program that answers any question with this text.
 std::string program(const Folder& folder, const std::string& name, const std::string& answer) {
-  const std::string path = folder / name;
+  std::string path = folder / name;
   write(path, "#!/bin/sh\ncat <<'END'\n" + answer + "END\n");
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return path;

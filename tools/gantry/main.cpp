@@ -39,7 +39,7 @@ std::string no_option(const std::string& text, const CLI::App& command) {
 // What CLI11 says, as a sentence of ours where it has none. `command` is the one that was being read, `name` its whole
 // name.
 std::string sentence(const CLI::ParseError& error, const CLI::App& command, const std::string& name) {
-  const std::string said = error.what();
+  std::string said = error.what();
   if (command.get_require_subcommand_min() > 0 && command.get_subcommands().empty()) {
     const std::vector<std::string> words = command.remaining();
     const std::vector<std::string> commands = names_of_commands(command);
@@ -61,7 +61,7 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& command, cons
                        said.substr(0, said.size() - kValueOfFlag.size()));
   const std::size_t colon = said.find(": ");
   if (colon == std::string::npos) return said;
-  const std::string option = said.substr(0, colon), rest = said.substr(colon + 2);
+  std::string option = said.substr(0, colon), rest = said.substr(colon + 2);
   const auto is = [&error](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
   if (is(CLI::ExitCodes::ExtrasError)) {
     const bool several = option.find("arguments") != std::string::npos;  // the last is named first

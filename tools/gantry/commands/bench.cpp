@@ -5,6 +5,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -88,7 +89,7 @@ BenchRecord new_record(const runtime::Device& device, const runtime::Compiler& c
 // The function of a GEMM's elements and epilogue, whatever its sizes are: one for all of them.
 class Functions {
  public:
-  explicit Functions(const Context& context) : context_(context) {}
+  explicit Functions(Context context) : context_(std::move(context)) {}
 
   Result<GemmFunction> get(const AskedGemm& asked) {
     const ExpectedGroups expected = expected_of(asked);

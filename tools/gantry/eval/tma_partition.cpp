@@ -55,7 +55,7 @@ std::optional<Problem> too_many_ctas(std::int64_t ctas) {
 // Why a mode is none of a cluster's.
 std::optional<Problem> no_mode(std::int64_t mode, const Layout& ctas) {
   if (mode >= 0 && mode < rank(ctas)) return std::nullopt;
-  return Problem{.sentence = fmt::format("the field \"modes\" has {}: the modes of \"cta_layout\" are 0 to {}", mode,
+  return Problem{.sentence = fmt::format(R"(the field "modes" has {}: the modes of "cta_layout" are 0 to {})", mode,
                                          rank(ctas) - 1),
                  .is_unreadable = false};
 }
