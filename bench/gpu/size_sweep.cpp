@@ -43,61 +43,27 @@ struct Size {
 };
 
 // Tiles that the list may gain.
-constexpr ListedTile kOthers[] = {
-    {256, 160, {1, 1}, GemmSchedule::cooperative},
-    {256, 160, {2, 1}, GemmSchedule::cooperative},
-    {256, 160, {1, 2}, GemmSchedule::cooperative},
-    {256, 192, {1, 1}, GemmSchedule::cooperative},
-    {256, 192, {2, 1}, GemmSchedule::cooperative},
-    {256, 192, {1, 2}, GemmSchedule::cooperative},
-    {256, 144, {1, 1}, GemmSchedule::cooperative},
-    {256, 144, {2, 1}, GemmSchedule::cooperative},
-    {256, 144, {1, 2}, GemmSchedule::cooperative},
-    {256, 128, {1, 1}, GemmSchedule::cooperative},
-    {256, 128, {2, 1}, GemmSchedule::cooperative},
-    {256, 128, {1, 2}, GemmSchedule::cooperative},
-    {256, 96, {1, 1}, GemmSchedule::cooperative},
-    {256, 96, {2, 1}, GemmSchedule::cooperative},
-    {256, 96, {1, 2}, GemmSchedule::cooperative},
-    {256, 176, {1, 1}, GemmSchedule::cooperative},
-    {256, 176, {2, 1}, GemmSchedule::cooperative},
-    {256, 176, {1, 2}, GemmSchedule::cooperative},
-    {256, 112, {1, 1}, GemmSchedule::cooperative},
-    {256, 112, {2, 1}, GemmSchedule::cooperative},
-    {256, 112, {1, 2}, GemmSchedule::cooperative},
-    {128, 160, {1, 1}, GemmSchedule::cooperative},
-    {128, 192, {1, 2}, GemmSchedule::cooperative},
-    {128, 256, {1, 1}, GemmSchedule::cooperative},
-    {128, 256, {1, 2}, GemmSchedule::cooperative},
-    {64, 256, {1, 1}, GemmSchedule::cooperative, 1},
-    {64, 192, {1, 1}, GemmSchedule::pingpong},
-    {128, 96, {1, 1}, GemmSchedule::pingpong},
-    {80, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {80, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {96, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {96, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {112, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {112, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {128, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {128, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {144, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {144, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {160, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {160, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {176, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {176, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {192, 128, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {192, 256, {1, 1}, GemmSchedule::cooperative, 2, true},
-    {160, 256, {2, 1}, GemmSchedule::cooperative, 2, true},
-    {160, 256, {1, 2}, GemmSchedule::cooperative, 2, true},
-    {160, 128, {1, 2}, GemmSchedule::cooperative, 2, true},
-    {192, 256, {2, 1}, GemmSchedule::cooperative, 2, true},
-    {192, 256, {1, 2}, GemmSchedule::cooperative, 2, true},
-    {192, 128, {1, 2}, GemmSchedule::cooperative, 2, true},
-    {128, 256, {2, 1}, GemmSchedule::cooperative, 2, true},
-    {128, 256, {1, 2}, GemmSchedule::cooperative, 2, true},
-    {128, 128, {1, 2}, GemmSchedule::cooperative, 2, true},
-};
+std::vector<ListedTile> others() {
+  constexpr GemmCluster kOne{1, 1}, kTall{2, 1}, kWide{1, 2};
+  std::vector<ListedTile> out = {
+      {128, 160, kOne, GemmSchedule::cooperative},   {128, 192, kWide, GemmSchedule::cooperative},
+      {128, 256, kOne, GemmSchedule::cooperative},   {128, 256, kWide, GemmSchedule::cooperative},
+      {64, 256, kOne, GemmSchedule::cooperative, 1}, {64, 192, kOne, GemmSchedule::pingpong},
+      {128, 96, kOne, GemmSchedule::pingpong}};
+  for (const int n : {96, 112, 128, 144, 160, 176, 192}) {
+    for (const GemmCluster c : {kOne, kTall, kWide}) out.push_back({256, n, c, GemmSchedule::cooperative});
+  }
+  for (const int n : {128, 256}) {
+    const auto add = [&](int m, GemmCluster c) { out.push_back({m, n, c, GemmSchedule::cooperative, 2, true}); };
+    for (const int m : {80, 96, 112, 128, 144, 160, 176, 192}) add(m, kOne);
+    for (const int m : {128, 192}) add(m, kWide);
+    if (n == 256) {
+      add(160, kWide);
+      for (const int m : {128, 192}) add(m, kTall);
+    }
+  }
+  return out;
+}
 
 std::vector<Size> drawn(unsigned seed, int count) {
   std::mt19937 random(seed);
@@ -159,7 +125,7 @@ class Sweep {
     w.k = s.k;
     std::vector<GemmDesign> out = gemm_candidates(w, graph_);
     if (listed_) return out;
-    for (const ListedTile& t : kOthers) {
+    for (const ListedTile& t : others()) {
       GemmOptions o;
       o.tile = {t.m, t.n, 64};
       o.cluster = t.cluster;
