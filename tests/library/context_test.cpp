@@ -322,21 +322,29 @@ TEST_F(ContextTest, LaunchesInARecordingAreDependentOnlyWhereThatIsAsked) {
   EXPECT_EQ(dependent, (std::vector<bool>{true, false, true}));
 }
 
-TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
+gantry_context* context_in_c(const std::string& cache) {
   gantry_context_options on = GANTRY_CONTEXT_OPTIONS;
-  const std::string cache = folder_ / "cache";
   on.machine = GANTRY_MACHINE_GPU;
   on.cache_directory = cache.c_str();
-  gantry_context* context = nullptr;
+  gantry_context* out = nullptr;
+  EXPECT_EQ(gantry_context_create(&on, &out), GANTRY_OK) << gantry_error_message();
+  return out;
+}
+gantry_call small_call_in_c() {
+  gantry_call out = GANTRY_CALL;
+  out.m = out.n = out.k = 512;
+  out.a.data = address(1);
+  out.b.data = address(2);
+  out.d.data = address(3);
+  return out;
+}
+
+TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
+  gantry_context* const context = context_in_c(folder_ / "cache");
   gantry_gemm* gemm = nullptr;
-  ASSERT_EQ(gantry_context_create(&on, &context), GANTRY_OK) << gantry_error_message();
   ASSERT_EQ(gantry_gemm_create(context, nullptr, &gemm), GANTRY_OK) << gantry_error_message();
-  gantry_call small = GANTRY_CALL;
+  gantry_call small = small_call_in_c();
   EXPECT_EQ(small.dependent, GANTRY_DEPENDENT_AUTOMATIC);
-  small.m = small.n = small.k = 512;
-  small.a.data = address(1);
-  small.b.data = address(2);
-  small.d.data = address(3);
   gantry_call large = small;
   large.m = large.n = large.k = 8192;
   for (const int32_t dependent : {GANTRY_DEPENDENT_OFF, GANTRY_DEPENDENT_ON, GANTRY_DEPENDENT_AUTOMATIC}) {
@@ -355,17 +363,8 @@ TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
 }
 
 TEST_F(ContextTest, TakesTheScheduleAndSwappedOperandsFromC) {
-  gantry_context_options on = GANTRY_CONTEXT_OPTIONS;
-  const std::string cache = folder_ / "cache";
-  on.machine = GANTRY_MACHINE_GPU;
-  on.cache_directory = cache.c_str();
-  gantry_context* context = nullptr;
-  ASSERT_EQ(gantry_context_create(&on, &context), GANTRY_OK) << gantry_error_message();
-  gantry_call call = GANTRY_CALL;
-  call.m = call.n = call.k = 512;
-  call.a.data = address(1);
-  call.b.data = address(2);
-  call.d.data = address(3);
+  gantry_context* const context = context_in_c(folder_ / "cache");
+  const gantry_call call = small_call_in_c();
   const auto explained = [&](const gantry_gemm_options& options) {
     gantry_gemm* gemm = nullptr;
     if (gantry_gemm_create(context, &options, &gemm) != GANTRY_OK) return std::string(gantry_error_message());
