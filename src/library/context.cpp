@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <thread>
 
@@ -71,8 +70,7 @@ Context::State::State(const ContextOptions& asked)
   notes = runtime::with_reasons_of(notes, cache.note());
   const std::string path = asked.tuning_file.empty() ? runtime::tuning_path() : asked.tuning_file;
   if (!path.empty()) tuning = TuningFile::read(path);
-  const char* const variable = std::getenv("GANTRY_TUNING");
-  const bool by_variable = asked.tuning_file.empty() && variable != nullptr && *variable != '\0';
+  const bool by_variable = asked.tuning_file.empty() && !runtime::asked_tuning_path().empty();
   if ((by_variable || !asked.tuning_file.empty()) && access(path.c_str(), F_OK) != 0) {
     const std::string sentence =
         "there is no tuning file " + runtime::one_line(path) + (by_variable ? ", which GANTRY_TUNING names" : "");

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <tuple>
 
 #include <gantry/gemm/choice_text.hpp>
@@ -7,6 +6,7 @@
 #include <gantry/runtime/chooser.hpp>
 #include <gantry/runtime/printable.hpp>
 
+#include "program_search.hpp"
 #include "reasons_to_status.hpp"
 
 namespace gantry::runtime {
@@ -176,12 +176,10 @@ bool GemmChooser::gains_as_dependent(const GemmDesign& design, const GemmExtents
   return gantry::gains_as_dependent(estimate(workload(sizes), design, epilogue_, arch_), arch_);
 }
 
+std::string asked_tuning_path() { return variable("GANTRY_TUNING"); }
+
 std::string tuning_path() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
-  if (std::string asked = variable("GANTRY_TUNING"); !asked.empty()) return asked;
+  if (std::string asked = asked_tuning_path(); !asked.empty()) return asked;
   if (const std::string config = variable("XDG_CONFIG_HOME"); !config.empty()) return config + "/gantry/tuning";
   const std::string home = variable("HOME");
   return home.empty() ? "" : home + "/.config/gantry/tuning";

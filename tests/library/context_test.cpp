@@ -322,25 +322,8 @@ TEST_F(ContextTest, LaunchesInARecordingAreDependentOnlyWhereThatIsAsked) {
   EXPECT_EQ(dependent, (std::vector<bool>{true, false, true}));
 }
 
-gantry_context* context_in_c(const std::string& cache) {
-  gantry_context_options on = GANTRY_CONTEXT_OPTIONS;
-  on.machine = GANTRY_MACHINE_GPU;
-  on.cache_directory = cache.c_str();
-  gantry_context* out = nullptr;
-  EXPECT_EQ(gantry_context_create(&on, &out), GANTRY_OK) << gantry_error_message();
-  return out;
-}
-gantry_call small_call_in_c() {
-  gantry_call out = GANTRY_CALL;
-  out.m = out.n = out.k = 512;
-  out.a.data = address(1);
-  out.b.data = address(2);
-  out.d.data = address(3);
-  return out;
-}
-
 TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
-  gantry_context* const context = context_in_c(folder_ / "cache");
+  gantry_context* const context = context_in_c();
   gantry_gemm* gemm = nullptr;
   ASSERT_EQ(gantry_gemm_create(context, nullptr, &gemm), GANTRY_OK) << gantry_error_message();
   gantry_call small = small_call_in_c();
@@ -363,7 +346,7 @@ TEST_F(ContextTest, TakesAllThreeKindsOfDependentLaunchFromC) {
 }
 
 TEST_F(ContextTest, TakesTheScheduleAndSwappedOperandsFromC) {
-  gantry_context* const context = context_in_c(folder_ / "cache");
+  gantry_context* const context = context_in_c();
   const gantry_call call = small_call_in_c();
   const auto explained = [&](const gantry_gemm_options& options) {
     gantry_gemm* gemm = nullptr;

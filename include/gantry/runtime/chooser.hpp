@@ -79,6 +79,8 @@ class GemmChooser {
 
 // GANTRY_TUNING, else XDG_CONFIG_HOME/gantry/tuning, else ~/.config/gantry/tuning; empty where there is no home.
 std::string tuning_path();
+// What GANTRY_TUNING names; empty where it names nothing.
+std::string asked_tuning_path();
 
 // What cannot be read of a tuning file, however many lines that are: one reason, with the rule of the first line and
 // how many there are, "3 lines; the first: line 7 has ...".
